@@ -1,0 +1,1 @@
+"""The concept model, and what it adds to an event."""

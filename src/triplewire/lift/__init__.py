@@ -1,0 +1,1 @@
+"""From what people publish to event graphs."""

@@ -1,0 +1,1 @@
+"""Terms, event graphs, and RDF's syntaxes."""

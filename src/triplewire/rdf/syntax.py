@@ -1,0 +1,79 @@
+"""Reading and writing RDF in its syntaxes, through pyoxigraph. Nothing is ever fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, parse, serialize
+from pyoxigraph import Triple as OxTriple
+
+from triplewire.errors import EventError
+from triplewire.rdf.terms import Resource, Triple
+
+FORMATS: dict[str, RdfFormat] = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "application/n-quads": RdfFormat.N_QUADS,
+    "application/trig": RdfFormat.TRIG,
+    "application/ld+json": RdfFormat.JSON_LD,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+}
+
+_GENERATED = re.compile(r"[0-9a-f]{1,32}")
+
+
+def read(data: str | bytes, media_type: str, base: str | None = None) -> list[Triple]:
+    """The triples of a document, all its named graphs united.
+
+    Blank nodes keep the labels the document gives them. Those it leaves unnamed are called ``b0``, ``b1``, … in the
+    order in which they are met, so that the same document always gives the same terms.
+    """
+    text = data if isinstance(data, str) else _decode(data)
+    try:
+        quads = list(parse(text, FORMATS[media_type], base_iri=base))
+    except SyntaxError as error:
+        raise EventError(f"not well-formed {media_type}: {error.args[0]}") from None
+    except ValueError as error:  # JSON-LD with a remote context, and the like
+        raise EventError(f"cannot read {media_type}: {error}") from None
+    return list(_named(_plain(quads), text))
+
+
+def write(triples: Iterable[Triple], media_type: str = "application/n-triples") -> str:
+    """A document of these triples."""
+    quads = (Quad(*triple, DefaultGraph()) for triple in triples)
+    return serialize(quads, format=FORMATS[media_type]).decode()
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EventError(f"not UTF-8: byte {data[error.start]:#04x} at offset {error.start}") from None
+
+
+def _plain(quads: Iterable[Quad]) -> Iterator[Triple]:
+    """The quads as triples; RDF 1.2's triple terms have no meaning here."""
+    for quad in quads:
+        if isinstance(quad.subject, OxTriple) or isinstance(quad.object, OxTriple):
+            raise EventError(f"{quad} has a triple for a term, which no subscription can speak of")
+        yield Triple(quad.subject, quad.predicate, quad.object)
+
+
+def _named(triples: Iterable[Triple], text: str) -> Iterator[Triple]:
+    """Replace the random labels that the parser gave to unnamed blank nodes by stable ones."""
+    triples = list(triples)
+    names: dict[BlankNode, BlankNode] = {}
+    labels = {n.value for t in triples for n in (t.subject, t.object) if isinstance(n, BlankNode)}
+    fresh = (f"b{i}" for i in range(2 * len(labels) + 1))
+
+    def name(node: Resource) -> Resource:
+        if not isinstance(node, BlankNode):
+            return node
+        if node not in names:
+            random = _GENERATED.fullmatch(node.value) and node.value not in text
+            names[node] = BlankNode(next(label for label in fresh if label not in labels)) if random else node
+        return names[node]
+
+    for subject, predicate, object_ in triples:
+        yield Triple(name(subject), predicate, name(object_) if isinstance(object_, BlankNode) else object_)

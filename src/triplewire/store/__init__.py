@@ -1,0 +1,14 @@
+"""Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
+
+from triplewire.store.store import (
+    DeadLetter,
+    Notification,
+    Ontology,
+    Outcome,
+    Revision,
+    Store,
+    StoredEvent,
+    store_url,
+)
+
+__all__ = ["DeadLetter", "Notification", "Ontology", "Outcome", "Revision", "Store", "StoredEvent", "store_url"]

@@ -1,0 +1,345 @@
+"""The store: an event log, the subscriptions' revisions, and what came of matching them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, delete, event, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.exc import OperationalError
+
+from triplewire.errors import StoreError, UsageError
+from triplewire.store.tables import (
+    SCHEMA_VERSION,
+    dead_letters,
+    events,
+    marks,
+    metadata,
+    notifications,
+    ontologies,
+    revisions,
+)
+
+PIPELINE = "pipeline"
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """A line of the event log: the CloudEvent as JSON, at its position."""
+
+    position: int
+    source: str
+    id: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A subscription's record as it stood for the events with ``since < position`` and, once ended, ``< until``."""
+
+    change: int
+    id: str
+    record: dict[str, Any]
+    since: int
+    until: int | None
+    created: str
+
+    def covers(self, position: int) -> bool:
+        return self.since < position and (self.until is None or position < self.until)
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """A version of the ontology, valid for the events with ``since < position`` until the next version.
+
+    ``documents`` are its files: ``{"name": …, "media_type": …, "text": …}``.
+    """
+
+    version: int
+    since: int
+    documents: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A match that the pipeline found: an event's position, a subscription, and how they match."""
+
+    position: int
+    subscription: str
+    score: float
+    bindings: str
+
+
+@dataclass(frozen=True)
+class Notification:
+    """An outcome as it is told to the subscriber, numbered in the order in which they were written."""
+
+    number: int
+    position: int
+    event: str
+    source: str
+    body: str
+    subscription: str
+    score: float
+    bindings: list[dict[str, str]]
+    created: str
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An event that was accepted into the log and could not be matched, with the reason."""
+
+    position: int
+    reason: str
+    source: str = ""
+    id: str = ""
+    body: str = ""
+    created: str = ""
+
+
+def store_url(home: Path) -> str:
+    """The address of the embedded store in a data folder."""
+    return f"sqlite:///{(home / 'triplewire.db').absolute()}"
+
+
+class Store:
+    """An open store. Cheap to open; open one per process, after a fork."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine = _engine(url)
+        with self._writing() as connection:
+            metadata.create_all(connection)
+            _check_version(connection, url)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    # events
+
+    def append(self, bodies: Sequence[tuple[str, str, str]]) -> list[int]:
+        """Put events ``(source, id, body)`` at the end of the log, and return their positions once they are durable.
+
+        An event that is in the log already stays as it is; its first position is returned.
+        """
+        with self._writing() as connection:
+            return [_append(connection, *body) for body in bodies]
+
+    def last_position(self) -> int:
+        """The position of the newest event; 0 if there never was one."""
+        with self._engine.connect() as connection:
+            return _last_position(connection)
+
+    def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
+        """The events with ``after < position <= upto``, in order."""
+        query = select(events.c.position, events.c.source, events.c.id, events.c.body)
+        query = query.where(events.c.position > after, events.c.position <= upto).order_by(events.c.position)
+        with self._engine.connect() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(query):
+                yield StoredEvent(*row)
+
+    def nth_position_after(self, after: int, count: int) -> int:
+        """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""
+        following = select(events.c.position).where(events.c.position > after).order_by(events.c.position).limit(count)
+        with self._engine.connect() as connection:
+            return connection.scalar(select(func.max(following.subquery().c.position))) or after
+
+    # subscriptions
+
+    def subscribe(self, record: Mapping[str, Any]) -> int:
+        """Create a subscription; it matches the events after the position returned."""
+        with self._writing() as connection:
+            if _current(connection, record["id"]) is not None:
+                raise UsageError(f"there is a subscription {record['id']!r} already")
+            return _insert_revision(connection, record, _last_position(connection))
+
+    def revise(self, record: Mapping[str, Any]) -> int:
+        """Replace a subscription's record for the events after the position returned."""
+        with self._writing() as connection:
+            position = _last_position(connection)
+            _end(connection, record["id"], position + 1)
+            return _insert_revision(connection, record, position)
+
+    def unsubscribe(self, id_: str) -> int:
+        """End a subscription; it matches no event from the position returned on."""
+        with self._writing() as connection:
+            position = _last_position(connection) + 1
+            _end(connection, id_, position)
+            return position
+
+    def subscription(self, id_: str) -> Revision | None:
+        """A subscription as it stands now."""
+        with self._engine.connect() as connection:
+            return _current(connection, id_)
+
+    def subscriptions(self, after: int = 0, limit: int = 100) -> list[Revision]:
+        """The subscriptions that stand now, oldest revision first, beginning after a change number."""
+        query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change > after)
+        with self._engine.connect() as connection:
+            return [_revision(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
+
+    def revisions(self, after: int, upto: int) -> list[Revision]:
+        """The revisions that are valid for some event with ``after < position <= upto``."""
+        alive = revisions.c.until.is_(None) | (revisions.c.until > after + 1)
+        query = select(revisions).where(revisions.c.since < upto, alive).order_by(revisions.c.change)
+        with self._engine.connect() as connection:
+            return [_revision(row) for row in connection.execute(query)]
+
+    # ontologies
+
+    def put_ontology(self, documents: Sequence[Mapping[str, str]]) -> Ontology:
+        """Make these documents the ontology for the events to come. The same documents again change nothing."""
+        text = json.dumps([dict(document) for document in documents], sort_keys=True)
+        with self._writing() as connection:
+            newest = connection.execute(select(ontologies).order_by(ontologies.c.version.desc()).limit(1)).first()
+            if newest is None or newest.documents != text:
+                row = {"since": _last_position(connection), "documents": text, "created": _now()}
+                connection.execute(insert(ontologies).values(row))
+        return self.ontologies()[-1]
+
+    def ontologies(self) -> list[Ontology]:
+        """Every version, oldest first."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(ontologies).order_by(ontologies.c.version))
+            return [Ontology(row.version, row.since, json.loads(row.documents)) for row in rows]
+
+    # what came of it
+
+    def record(self, outcomes: Iterable[Outcome], refused: Iterable[DeadLetter], upto: int) -> None:
+        """Write what matching came to, and that the pipeline is done up to a position, all or nothing.
+
+        Writing the same again changes nothing, so that a batch may be replayed.
+        """
+        now = _now()
+        letters = [{"position": d.position, "reason": d.reason, "created": now} for d in refused]
+        rows = [
+            {
+                "position": o.position,
+                "subscription": o.subscription,
+                "score": o.score,
+                "bindings": o.bindings,
+                "created": now,
+            }
+            for o in outcomes
+        ]
+        with self._writing() as connection:
+            if rows:
+                connection.execute(insert(notifications).on_conflict_do_nothing(), rows)
+            if letters:
+                connection.execute(insert(dead_letters).on_conflict_do_nothing(), letters)
+            _raise_mark(connection, PIPELINE, upto)
+
+    def pipeline_position(self) -> int:
+        """The position up to which the pipeline is done."""
+        with self._engine.connect() as connection:
+            return connection.scalar(select(marks.c.value).where(marks.c.name == PIPELINE)) or 0
+
+    def notifications(self, after: int = 0, limit: int = 100, subscription: str | None = None) -> list[Notification]:
+        """Notifications in the order in which they were written, beginning after a number."""
+        query = _notified().where(notifications.c.number > after)
+        if subscription is not None:
+            query = query.where(notifications.c.subscription == subscription)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
+            return [Notification(*row[:7], json.loads(row[7]), row[8]) for row in rows]
+
+    def last_notification(self) -> int:
+        """The newest notification's number; 0 if there never was one."""
+        with self._engine.connect() as connection:
+            return connection.scalar(select(func.max(notifications.c.number))) or 0
+
+    def dead_letters(self, after: int = 0, limit: int = 100) -> list[DeadLetter]:
+        """Refused events in log order, beginning after a position."""
+        columns = (dead_letters.c.position, dead_letters.c.reason, events.c.source, events.c.id, events.c.body)
+        query = select(*columns, dead_letters.c.created).join(events, events.c.position == dead_letters.c.position)
+        query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
+        with self._engine.connect() as connection:
+            return [DeadLetter(*row) for row in connection.execute(query)]
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                yield connection
+                connection.commit()
+        except OperationalError as error:
+            raise StoreError(f"{self.url}: {error.orig}") from error
+
+
+def _engine(url: str) -> Engine:
+    """SQLite in WAL mode: readers never wait, and a commit is on disk before it returns."""
+    engine = create_engine(url, isolation_level=None, connect_args={"timeout": 30})
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA busy_timeout=30000")
+
+    return engine
+
+
+def _check_version(connection: Connection, url: str) -> None:
+    connection.execute(insert(marks).values(name="schema", value=SCHEMA_VERSION).on_conflict_do_nothing())
+    found = connection.scalar(select(marks.c.value).where(marks.c.name == "schema"))
+    if found != SCHEMA_VERSION:
+        raise StoreError(f"{url} was written by another version of Triplewire: schema {found}, not {SCHEMA_VERSION}")
+
+
+def _append(connection: Connection, source: str, id_: str, body: str) -> int:
+    known = select(events.c.position).where(events.c.source == source, events.c.id == id_)
+    if (position := connection.scalar(known)) is not None:
+        return position
+    row = {"source": source, "id": id_, "body": body, "received": _now()}
+    added: int = connection.execute(insert(events).values(row)).inserted_primary_key[0]
+    return added
+
+
+def _last_position(connection: Connection) -> int:
+    return connection.scalar(select(func.max(events.c.position))) or 0
+
+
+def _current(connection: Connection, id_: str) -> Revision | None:
+    row = connection.execute(select(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None))).first()
+    return row and _revision(row)
+
+
+def _insert_revision(connection: Connection, record: Mapping[str, Any], since: int) -> int:
+    row = {"id": record["id"], "record": json.dumps(dict(record)), "since": since, "created": _now()}
+    connection.execute(insert(revisions).values(row))
+    return since
+
+
+def _end(connection: Connection, id_: str, until: int) -> None:
+    ended = update(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None)).values(until=until)
+    if connection.execute(ended).rowcount == 0:
+        raise UsageError(f"there is no subscription {id_!r}")
+
+
+def _revision(row: Any) -> Revision:
+    return Revision(row.change, row.id, json.loads(row.record), row.since, row.until, row.created)
+
+
+def _notified() -> Any:
+    columns = (notifications.c.number, notifications.c.position, events.c.id, events.c.source, events.c.body)
+    rest = (notifications.c.subscription, notifications.c.score, notifications.c.bindings, notifications.c.created)
+    return select(*columns, *rest).join(events, events.c.position == notifications.c.position)
+
+
+def _raise_mark(connection: Connection, name: str, value: int) -> None:
+    row = insert(marks).values(name=name, value=value)
+    higher = row.excluded.value > marks.c.value
+    connection.execute(
+        row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}, where=higher)
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,77 @@
+"""The tables. A log position is an event's place in the log; everything else is dated by it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+events = Table(
+    "events",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("received", Text, nullable=False),
+    UniqueConstraint("source", "id"),
+    sqlite_autoincrement=True,
+)
+
+# A subscription's life is a series of revisions, each valid for the events with since < position < until.
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("change", Integer, primary_key=True),
+    Column("id", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("since", Integer, nullable=False),
+    Column("until", Integer, nullable=True),
+    Column("created", Text, nullable=False),
+    Index("revisions_by_id", "id"),
+    Index("revisions_by_until", "until"),
+    sqlite_autoincrement=True,
+)
+
+# An ontology version is valid for the events with since < position, until the next version.
+ontologies = Table(
+    "ontologies",
+    metadata,
+    Column("version", Integer, primary_key=True),
+    Column("since", Integer, nullable=False),
+    Column("documents", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("subscription", Text, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("bindings", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    UniqueConstraint("position", "subscription"),
+    Index("notifications_by_subscription", "subscription", "number"),
+    sqlite_autoincrement=True,
+)
+
+dead_letters = Table(
+    "dead_letters",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)
+
+# One row of its kind each: how far the pipeline has got, and the version of these tables.
+marks = Table(
+    "marks",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Integer, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""From a subscriber's text to a pattern."""

@@ -1,0 +1,195 @@
+"""What every subscription language says: patterns of arcs, constraints and filters.
+
+All values here are immutable. ``Subscription`` ← ``Alternative`` ← ``Pattern`` ← ``Arc``, constraints, expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Literal as Choice
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode
+
+Mapping: TypeAlias = Choice["injective", "homomorphic"]
+Comparison: TypeAlias = Choice["=", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable, named without its question mark."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The event's home vertex, as a pattern names it."""
+
+    def __str__(self) -> str:
+        return "_:H"
+
+
+HOME = Home()
+Vertex: TypeAlias = Variable | Home | NamedNode | Literal
+
+
+class Scope(Enum):
+    """Which of the event's arcs an arc of a pattern may match."""
+
+    CLOSED = "closed"
+    """every triple of G*"""
+    RELATIONS = "relations"
+    """the triples of G* that do not come from ``rdf:type``"""
+    ASSERTED = "asserted"
+    """the event's own triples, as they were asserted"""
+
+
+@dataclass(frozen=True)
+class Arc:
+    """``subject –property→ object``; the property may be a variable."""
+
+    subject: Vertex
+    property: NamedNode | Variable
+    object: Vertex
+    scope: Scope = Scope.CLOSED
+
+    def __str__(self) -> str:
+        return f"{self.subject} –{self.property}→ {self.object}"
+
+
+@dataclass(frozen=True)
+class ClassConstraint:
+    """A vertex is of a class, directly or through the concept model."""
+
+    vertex: Vertex
+    cls: NamedNode
+
+
+@dataclass(frozen=True)
+class IsA:
+    """Where a vertex stands in the taxonomy, as G-ToPSS compares: ``<=`` at or below a class, ``>=`` at or above it,
+    ``=`` directly below it."""
+
+    vertex: Vertex
+    operator: Comparison
+    cls: NamedNode
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator or function applied to its arguments: ``<``, ``and``, ``+``, ``regex``, …"""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class AttributeTest:
+    """Some value at the end of a path from the home vertex satisfies a test; an error if there is no value.
+
+    Inside ``test`` the value is the variable ``VALUE``.
+    """
+
+    path: tuple[NamedNode, ...]
+    test: Expression
+
+
+@dataclass(frozen=True)
+class AttributeExists:
+    """There is a value at the end of a path from the home vertex."""
+
+    path: tuple[NamedNode, ...]
+
+
+@dataclass(frozen=True)
+class Interest:
+    """The whole event is similar to a profile of concepts, more than a threshold."""
+
+    concepts: tuple[NamedNode, ...]
+    threshold: float
+
+
+VALUE = Variable("value")
+Expression: TypeAlias = Variable | Home | NamedNode | Literal | Call | AttributeTest | AttributeExists
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A conjunction of arcs, vertex constraints, filters and interests."""
+
+    arcs: tuple[Arc, ...] = ()
+    classes: tuple[ClassConstraint, ...] = ()
+    is_a: tuple[IsA, ...] = ()
+    filters: tuple[Expression, ...] = ()
+    interests: tuple[Interest, ...] = ()
+    mapping: Mapping = "homomorphic"
+
+    @cached_property
+    def vertices(self) -> frozenset[Vertex]:
+        """The vertices that arcs and constraints name."""
+        ends = {end for arc in self.arcs for end in (arc.subject, arc.object)}
+        return frozenset(ends | {c.vertex for c in self.classes} | {c.vertex for c in self.is_a})
+
+    @cached_property
+    def variables(self) -> frozenset[Variable]:
+        """The variables that a mapping binds, those for properties included."""
+        properties = {arc.property for arc in self.arcs}
+        return frozenset(v for v in self.vertices | properties if isinstance(v, Variable))
+
+    @cached_property
+    def needs_home(self) -> bool:
+        """Whether the pattern speaks of the home vertex, and so never matches an event without one."""
+        return HOME in self.vertices or any(map(_speaks_of_home, self.filters))
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What a conjunctive pattern cannot say: a SPARQL query that must have a solution on G*.
+
+    Its solutions are the bindings. In its text ``tw:home`` stands for the home vertex.
+    """
+
+    query: str
+    form: Choice["ASK", "SELECT", "CONSTRUCT"]
+    needs_home: bool
+
+
+@dataclass(frozen=True)
+class Alternative:
+    pattern: Pattern
+    residual: Residual | None = None
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A standing request: it matches an event if one of its alternatives does."""
+
+    id: str
+    alternatives: tuple[Alternative, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def free_variables(expression: Expression) -> Iterator[Variable]:
+    """The variables of an expression that a mapping must bind."""
+    if isinstance(expression, Variable):
+        yield expression
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from free_variables(argument)
+
+
+def _speaks_of_home(expression: Expression) -> bool:
+    match expression:
+        case Home() | AttributeTest() | AttributeExists():
+            return True
+        case Call(_, arguments):
+            return any(map(_speaks_of_home, arguments))
+        case _:
+            return False
