@@ -77,6 +77,11 @@ class SubscriptionError(TriplewireError):
         self.nearest = nearest
         super().__init__(message)
 
+    @classmethod
+    def at(cls, text: str, line: int, column: int, message: str, *, language: str) -> SubscriptionError:
+        """An error at a place in a text."""
+        return cls(message, language=language, place=Place.of(text, line, column))
+
     def __str__(self) -> str:
         head = f"{self.language}: " if self.language else ""
         where = f"line {self.place.line}, column {self.place.column}: " if self.place else ""

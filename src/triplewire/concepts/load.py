@@ -95,10 +95,11 @@ def _statements(
             yield "class_parents", subject, subject
         elif named and not any(object_ in words for words in _LANGUAGE):
             yield "types", subject, object_
-    elif predicate == SKOS.broader and {subject, object_} <= concept_classes:
-        yield "class_parents", subject, object_
-    elif predicate == SKOS.narrower and {subject, object_} <= concept_classes:
-        yield "class_parents", object_, subject
+    elif predicate in (SKOS.broader, SKOS.narrower):
+        narrow, broad = (subject, object_) if predicate == SKOS.broader else (object_, subject)
+        yield "broader", narrow, broad
+        if {narrow, broad} <= concept_classes:
+            yield "class_parents", narrow, broad
 
 
 def _concepts_that_are_classes(triples: list[Triple]) -> frozenset[Resource]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,9 @@ from typing import TypeVar
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.datatypes import datatype_tree
-from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDFS, Resource, Term
+from triplewire.concepts.similarity import Similarity
+from triplewire.concepts.words import Words, words_of
+from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDFS, SKOS, Resource, Term
 
 Typing = Choice["asserted", "rdfs"]
 Parents = Mapping[Resource, frozenset[Resource]]
@@ -19,6 +22,8 @@ Parents = Mapping[Resource, frozenset[Resource]]
 THINGS: frozenset[Resource] = frozenset({OWL.Thing, DAML.Thing, DAML_2000.Thing})
 EVERY_RESOURCE: frozenset[Resource] = THINGS | {RDFS.Resource}
 EVERY_LITERAL: frozenset[Resource] = frozenset({RDFS.Literal, RDFS.Resource})
+
+_NO_CONCEPTS: frozenset[Resource] = EVERY_RESOURCE | {SKOS.Concept, RDFS.Literal}
 
 Node = TypeVar("Node")
 
@@ -38,6 +43,7 @@ class ConceptModel:
     types: Parents = field(default_factory=dict)
     domains: Parents = field(default_factory=dict)
     ranges: Parents = field(default_factory=dict)
+    broader: Parents = field(default_factory=dict)
     labels: Mapping[Resource, tuple[Literal, ...]] = field(default_factory=dict)
     typing: Typing = "asserted"
 
@@ -107,6 +113,31 @@ class ConceptModel:
         """Every property that the ontology mentions."""
         tables = (self.property_parents, self.inverses, self.domains, self.ranges)
         return frozenset().union(*tables, *self.property_parents.values(), *self.inverses.values())
+
+
+    @cached_property
+    def concept_parents(self) -> Mapping[NamedNode, frozenset[NamedNode]]:
+        """Every concept that an interest may name, with what is directly above it.
+
+        Concepts are classes, SKOS concepts and named instances; above them are superclasses, broader concepts and
+        classes. What is above everything, or merely says that something is a concept, is no concept itself.
+        """
+        parents: dict[NamedNode, set[NamedNode]] = defaultdict(set)
+        for table in (self.class_parents, self.types, self.broader):
+            for child, above in table.items():
+                for concept in {child, *above} - _NO_CONCEPTS:
+                    if isinstance(concept, NamedNode) and isinstance(child, NamedNode) and child not in _NO_CONCEPTS:
+                        parents[child] |= {concept} - {child}
+                        parents[concept] |= set()
+        return {child: frozenset(above) for child, above in parents.items()}
+
+    @cached_property
+    def similarity(self) -> Similarity:
+        return Similarity(self.concept_parents)
+
+    @cached_property
+    def words(self) -> Words:
+        return words_of(self.concept_parents, self.properties, self.labels)
 
 
 def reachable(start: Node, next_: Callable[[Node], Iterable[Node]]) -> set[Node]:

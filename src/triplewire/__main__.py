@@ -1,0 +1,3 @@
+from triplewire.cli import main
+
+main()

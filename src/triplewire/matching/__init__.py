@@ -1,0 +1,23 @@
+"""Matching events with subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import UsageError
+from triplewire.matching.brute import BruteForce
+from triplewire.matching.matcher import Binding, Match, Matcher
+
+MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {"brute": BruteForce}
+DEFAULT_MATCHER = "brute"
+
+
+def make_matcher(name: str, model: ConceptModel) -> Matcher:
+    """The matcher of that name, empty."""
+    if name not in MATCHERS:
+        raise UsageError(f"there is no matcher {name!r}; known are {', '.join(MATCHERS)}")
+    return MATCHERS[name](model)
+
+
+__all__ = ["DEFAULT_MATCHER", "MATCHERS", "Binding", "BruteForce", "Match", "Matcher", "make_matcher"]

@@ -1,0 +1,215 @@
+"""The oracle: semantics.md transcribed as plainly as it reads. Slow, and right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.concepts.closure import ClosedEvent, close
+from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.profile import event_profile
+from triplewire.matching.matcher import Binding, Match, in_order
+from triplewire.matching.residual import solutions
+from triplewire.rdf.graph import Event
+from triplewire.concepts.model import EVERY_RESOURCE
+from triplewire.rdf.terms import RDF, Term, Triple
+from triplewire.subscriptions.evaluate import holds
+from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
+
+Mu = dict[Variable, Term]
+
+
+class BruteForce:
+    """Tries every subscription on every event."""
+
+    def __init__(self, model: ConceptModel) -> None:
+        self.model = model
+        self._subscriptions: dict[str, Subscription] = {}
+
+    def add(self, subscription: Subscription) -> None:
+        self._subscriptions[subscription.id] = subscription
+
+    def remove(self, id_: str) -> None:
+        del self._subscriptions[id_]
+
+    def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        closed = close(event.graph, self.model)
+        profile = event_profile(event.graph, self.model)
+        found = []
+        for id_ in sorted(self._subscriptions):
+            outcome = match_one(self._subscriptions[id_], closed, profile)
+            if outcome is not None:
+                score, rows = outcome
+                found.append(Match(event.id, id_, score, in_order(rows) if bindings else None))
+        return found
+
+
+def match_one(
+    subscription: Subscription, event: ClosedEvent, profile: frozenset[NamedNode]
+) -> tuple[float, list[Binding]] | None:
+    """Score and bindings if one alternative matches, else None."""
+    scores, rows, exact = [], [], []
+    for alternative in subscription.alternatives:
+        score = _score(alternative.pattern, event, profile)
+        solutions_ = None if score is None else _alternative(alternative, event)
+        if score is not None and solutions_ is not None:
+            scores.append(score)
+            (exact if alternative.residual else rows).extend(solutions_)
+    if not scores:
+        return None
+    return max(scores), _distinct(rows) + exact
+
+
+def _alternative(alternative: Alternative, event: ClosedEvent) -> list[Binding] | None:
+    """The bindings of an alternative that matches: its residual's solutions if it has one, else its mappings."""
+    if alternative.pattern.needs_home and event.home is None:
+        return None
+    mappings = list(_mappings(alternative.pattern, event))
+    if not mappings:
+        return None
+    if alternative.residual is not None:
+        return solutions(alternative.residual, event)
+    return [{str(variable): str(term) for variable, term in mu.items()} for mu in mappings]
+
+
+def _score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -> float | None:
+    """The least score of the pattern's interests, 1 if it has none, None if one is not above its threshold."""
+    least = 1.0
+    for interest in pattern.interests:
+        score = event.model.similarity.profiles(interest.concepts, profile)
+        if not score > interest.threshold:
+            return None
+        least = min(least, score)
+    return least
+
+
+def _mappings(pattern: Pattern, event: ClosedEvent) -> Iterator[Mu]:
+    """Every mapping of the pattern's variables under which the pattern holds."""
+    mus: list[Mu] = [{}]
+    for arc in pattern.arcs:
+        mus = [extended for mu in mus for extended in _extend(mu, arc, event)]
+    for variable in pattern.variables:
+        mus = [e for mu in mus for e in ([mu] if variable in mu else [{**mu, variable: v} for v in event.vertices])]
+    for mu in mus:
+        if _holds(pattern, mu, event):
+            yield mu
+
+
+def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
+    """The mapping extended in every way in which the arc, with it applied, is among the event's arcs."""
+    for triple in _arcs(event, arc.scope):
+        extended = dict(mu)
+        if all(
+            _bind(extended, part, term, event)
+            for part, term in zip((arc.subject, arc.property, arc.object), triple, strict=True)
+        ):
+            yield extended
+
+
+def _arcs(event: ClosedEvent, scope: Scope) -> frozenset[Triple]:
+    match scope:
+        case Scope.CLOSED:
+            return event.closed
+        case Scope.RELATIONS:
+            return event.relations
+        case Scope.ASSERTED:
+            return event.asserted
+
+
+def _bind(mu: Mu, part: Vertex, term: Term, event: ClosedEvent) -> bool:
+    """Whether a part of an arc can stand for a term; a variable not yet bound is bound to it."""
+    if isinstance(part, Variable):
+        return mu.setdefault(part, term) == term
+    return _image(mu, part, event) == term
+
+
+def _image(mu: Mu, vertex: Vertex, event: ClosedEvent) -> Term | None:
+    """Where the mapping sends a vertex of the pattern."""
+    match vertex:
+        case Variable():
+            return mu.get(vertex)
+        case Home():
+            return event.home
+        case _:
+            return event.name(vertex)
+
+
+def _holds(pattern: Pattern, mu: Mu, event: ClosedEvent) -> bool:
+    """Whether constraints, filters and injectivity hold under a mapping."""
+    images = {vertex: _image(mu, vertex, event) for vertex in pattern.vertices}
+    return (
+        all(event.has_class(_must(images[c.vertex]), c.cls) for c in pattern.classes)
+        and all(is_a(_must(images[c.vertex]), c, event) for c in pattern.is_a)
+        and all(holds(f, lambda v: _image(mu, v, event), lambda path: _values(path, event)) for f in pattern.filters)
+        and (pattern.mapping == "homomorphic" or _injective(images, event))
+    )
+
+
+def _injective(images: dict[Vertex, Term | None], event: ClosedEvent) -> bool:
+    """Different vertices of the pattern go to different resources. Constants that are the same are one vertex."""
+    vertices = {event.name(v) if isinstance(v, NamedNode) else v: image for v, image in images.items()}
+    resources = [image for image in vertices.values() if not isinstance(image, Literal)]
+    return len(resources) == len(set(resources))
+
+
+def is_a(node: Term, constraint: IsA, event: ClosedEvent) -> bool:
+    """G-ToPSS's comparison of a node with a class in the taxonomy."""
+    cls = event.name(constraint.cls)
+    match constraint.operator:
+        case "<=":
+            return _at_or_below(node, cls, event)
+        case "<":
+            return _at_or_below(node, cls, event) and not _equivalent(node, cls, event)
+        case ">=":
+            return _at_or_below(cls, node, event)
+        case ">":
+            return _at_or_below(cls, node, event) and not _equivalent(node, cls, event)
+        case "=":
+            return cls in event.asserted_classes(node)
+        case "!=":
+            return cls not in event.asserted_classes(node)
+
+
+def _at_or_below(lower: Term, upper: Term, event: ClosedEvent) -> bool:
+    """``lower`` is a class ⊑ ``upper``, or an instance of such a class by the event or the model."""
+    if isinstance(upper, Literal):
+        return False
+    return _subclass(lower, upper, event) or any(_subclass(c, upper, event) for c in _classes(lower, event))
+
+
+def _classes(node: Term, event: ClosedEvent) -> set[Term]:
+    """The classes of a node, whether or not it is a vertex of the event."""
+    if isinstance(node, Literal):
+        return set(event.model.literal_classes(node))
+    everywhere = set(EVERY_RESOURCE)
+    by_event = {t.object for t in event.closed if t.subject == node and t.property == RDF.type}
+    by_model = {c for alias in event.model.aliases(node) for c in event.model.types.get(alias, ())}
+    return everywhere | by_event | by_model
+
+
+def _subclass(lower: Term, upper: Term, event: ClosedEvent) -> bool:
+    if isinstance(lower, Literal) or isinstance(upper, Literal):
+        return False
+    return any(event.model.is_subclass(a, b) for a in event.model.aliases(lower) for b in event.model.aliases(upper))  # type: ignore[arg-type]
+
+
+def _equivalent(a: Term, b: Term, event: ClosedEvent) -> bool:
+    return _subclass(a, b, event) and _subclass(b, a, event)
+
+
+def _values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
+    """The terms at the end of a path from the home vertex, in G*."""
+    ends: set[Term] = set() if event.home is None else {event.home}
+    for step in path:
+        ends = {t.object for t in event.closed if t.subject in ends and t.property == step}
+    return frozenset(ends)
+
+
+def _must(term: Term | None) -> Term:
+    assert term is not None
+    return term
+
+
+def _distinct(rows: list[Binding]) -> list[Binding]:
+    return [row for i, row in enumerate(rows) if row not in rows[:i]]

@@ -1,0 +1,50 @@
+"""What every matcher does, and what it says of a match."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from triplewire.rdf.graph import Event
+from triplewire.subscriptions.pattern import Subscription
+
+Binding: TypeAlias = dict[str, str]
+"""A solution: terms in N-Triples syntax by variable, ``{"?1": "_:pc"}``; an unbound variable is left out."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """An event trips a subscription. ``bindings`` is None where nobody asked for them."""
+
+    event: str
+    subscription: str
+    score: float = 1.0
+    bindings: tuple[Binding, ...] | None = None
+
+    def as_line(self) -> str:
+        """The JSON line that the command line prints."""
+        record: dict[str, object] = {"event": self.event, "subscription": self.subscription, "score": self.score}
+        if self.bindings is not None:
+            record["bindings"] = self.bindings
+        return json.dumps(record, ensure_ascii=False)
+
+
+class Matcher(Protocol):
+    """Keeps subscriptions and finds those that an event trips."""
+
+    def add(self, subscription: Subscription) -> None:
+        """Keep a subscription; one with the same id is replaced."""
+
+    def remove(self, id_: str) -> None:
+        """Forget a subscription; an unknown id is a ``KeyError``."""
+
+    def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        """The matches of an event, by subscription id in code-point order."""
+
+
+def in_order(bindings: Iterable[Binding]) -> tuple[Binding, ...]:
+    """Bindings in the order of their JSON text with sorted keys."""
+    rows = ({name: row[name] for name in sorted(row)} for row in bindings)
+    return tuple(sorted(rows, key=lambda row: json.dumps(row, ensure_ascii=False)))

@@ -1,0 +1,114 @@
+"""``filter``: a boolean expression over the home vertex's attributes, ``price < 400 and brand = "IBM"``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lark import Token
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import nearest
+from triplewire.subscriptions.grammar import TermBuilder, check_depth, check_regex, number, parse
+from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Pattern
+
+GRAMMAR = r"""
+start: disjunction
+?disjunction: conjunction
+            | conjunction (OR conjunction)+ -> disjunction
+?conjunction: negation
+            | negation (AND negation)+ -> conjunction
+?negation: (NOT | "!") negation -> negation
+         | EXISTS path -> exists
+         | "(" disjunction ")"
+         | path COMPARE operand -> compare
+         | path MATCHES operand -> matches
+         | path IN "(" operand ("," operand)* ")" -> within
+         | path NOT IN "(" operand ("," operand)* ")" -> without
+path: step ("." step)*
+step: NAME -> name
+    | iri
+?operand: literal | iri | signed
+signed: SIGN NUMBER
+
+PNAME.2: /([A-Za-z][\w\-]*)?:[\w\-%]*/
+EXISTS.4: /exists\b/i
+MATCHES.4: /(startswith|endswith|contains|matches)\b/i
+NAME: /[^\W\d][\w\-]*(?!\w*:)/
+SIGN: /[+-]/
+"""
+
+_TESTS = {"startswith": "strstarts", "endswith": "strends", "contains": "contains", "matches": "regex"}
+
+
+def parse_filter(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Pattern:
+    """The pattern that a boolean expression over attributes says: one filter, no arcs."""
+    expression: Expression = parse("filter", GRAMMAR, text, _Builder(text, prefixes, model))
+    check_depth(expression, "filter")
+    return Pattern(filters=(expression,))
+
+
+class _Builder(TermBuilder):
+    def __init__(self, text: str, prefixes: Mapping[str, str], model: ConceptModel) -> None:
+        super().__init__("filter", text, prefixes)
+        self.model = model
+
+    def start(self, children: list[Expression]) -> Expression:
+        return children[0]
+
+    def disjunction(self, children: list[Any]) -> Expression:
+        return Call("or", tuple(children[::2]))
+
+    def conjunction(self, children: list[Any]) -> Expression:
+        return Call("and", tuple(children[::2]))
+
+    def negation(self, children: list[Any]) -> Expression:
+        return Call("not", (children[-1],))
+
+    def exists(self, children: list[Any]) -> Expression:
+        return AttributeExists(children[-1])
+
+    def compare(self, children: list[Any]) -> Expression:
+        path, operator, operand = children
+        return AttributeTest(path, Call(str(operator), (VALUE, operand)))
+
+    def matches(self, children: list[Any]) -> Expression:
+        path, operator, operand = children
+        test = _TESTS[operator.lower()]
+        if not isinstance(operand, Literal):
+            raise self.fail(f"{operator.lower()} takes a text, not {operand}.", operator)
+        if test == "regex":
+            check_regex(operand, None, operator, self.fail)
+        return AttributeTest(path, Call(test, (VALUE, operand)))
+
+    def within(self, children: list[Any]) -> Expression:
+        path, *operands = (child for child in children if not isinstance(child, Token))
+        return AttributeTest(path, Call("in", (VALUE, *operands)))
+
+    def without(self, children: list[Any]) -> Expression:
+        return Call("not", (self.within(children),))
+
+    def signed(self, children: list[Token]) -> Literal:
+        value = number(children[1])
+        return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
+
+    def path(self, children: list[NamedNode]) -> tuple[NamedNode, ...]:
+        return tuple(children)
+
+    def step(self, children: list[NamedNode]) -> NamedNode:
+        return children[0]
+
+    def name(self, children: list[Token]) -> NamedNode:
+        """The property that a bare word means: by its label, by the end of its IRI, or under the empty prefix."""
+        word = children[0]
+        found = self.model.words.properties_called(word)
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            names = ", ".join(map(str, found))
+            raise self.fail(f"'{word}' may mean {names}: write one of them in full.", word)
+        if "" in self.prefixes:
+            return NamedNode(self.prefixes[""] + word)
+        near = nearest(word.casefold(), self.model.words.properties)
+        raise self.fail(f"no property is called '{word}'.", word, nearest=near)

@@ -1,0 +1,235 @@
+"""What our two grammars, ``ops`` and ``filter``, have in common: terms, operators, and how a syntax error is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
+from lark.exceptions import VisitError
+from lark.tree import Meta
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.errors import Place, SubscriptionError, nearest
+from triplewire.rdf.terms import WELL_KNOWN_PREFIXES, XSD
+from triplewire.subscriptions.functions import FUNCTIONS, LAZY_FUNCTIONS, BadRegex, compiled
+from triplewire.subscriptions.pattern import Call, Expression
+
+LONGEST_TEXT = 65_536
+DEEPEST_EXPRESSION = 64
+
+TERMINALS = r"""
+IRIREF: /<[^\x00-\x20<>"{}|^`\\]*>/
+STRING: /"(?:[^"\\\n\r]|\\.)*"/ | /'(?:[^'\\\n\r]|\\.)*'/
+LANGTAG: /@[A-Za-z]+(-[A-Za-z0-9]+)*/
+NUMBER: /([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?/
+BOOLEAN.3: /(true|false)\b/
+AND.3: /and\b/i | "&&"
+OR.3: /or\b/i | "||"
+NOT.3: /not\b/i
+IN.3: /in\b/i
+COMPARE: "<=" | ">=" | "!=" | "<" | ">" | "="
+COMMENT: /#[^\n]*/
+%ignore COMMENT
+%ignore /[ \t\r\n]+/
+
+literal: STRING -> string
+       | STRING LANGTAG -> tagged
+       | STRING "^^" iri -> typed
+       | NUMBER -> number
+       | BOOLEAN -> truth
+iri: IRIREF -> full_iri
+   | PNAME -> short_iri
+"""
+
+_WORDS = {
+    "IRIREF": "an IRI in angle brackets",
+    "PNAME": "a prefixed name",
+    "STRING": "a text in quotes",
+    "LANGTAG": "a language tag",
+    "NUMBER": "a number",
+    "BOOLEAN": "true or false",
+    "AND": "'and'",
+    "OR": "'or'",
+    "NOT": "'not'",
+    "IN": "'in'",
+    "EXISTS": "'exists'",
+    "MATCHES": "a comparison",
+    "COMPARE": "a comparison",
+    "VARIABLE": "a variable",
+    "HOME": "_:H",
+    "BLANK": "_:H",
+    "NAME": "a name",
+    "SIGN": "a sign",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "COMMA": "','",
+    "DOT": "'.'",
+    "PLUS": "an arithmetic operator",
+    "MINUS": "an arithmetic operator",
+    "STAR": "an arithmetic operator",
+    "SLASH": "an arithmetic operator",
+    "BANG": "'not'",
+    "$END": "the end of the text",
+}
+_VALUE_WORDS = {_WORDS[name] for name in ("IRIREF", "PNAME", "STRING", "NUMBER", "BOOLEAN", "VARIABLE", "HOME")}
+_VALUE_WORDS |= {_WORDS[name] for name in ("NAME", "SIGN", "MINUS", "LPAR")}
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
+
+Result = TypeVar("Result")
+
+
+@cache
+def parser(grammar: str) -> Lark:
+    return Lark(grammar + TERMINALS, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+
+
+def parse(language: str, grammar: str, text: str, build: Transformer[Token, Result]) -> Result:
+    """Parse a text and build its meaning; whatever goes wrong is a ``SubscriptionError`` that tells where."""
+    if len(text) > LONGEST_TEXT:
+        raise SubscriptionError(f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read", language=language)
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise SubscriptionError("the text has half a surrogate pair in it", language=language)
+    try:
+        return build.transform(parser(grammar).parse(text))
+    except UnexpectedInput as error:
+        raise _unexpected(language, text, error) from None
+    except VisitError as error:
+        if isinstance(error.orig_exc, SubscriptionError):
+            raise error.orig_exc from None
+        if isinstance(error.orig_exc, ValueError):
+            raise SubscriptionError(f"{error.orig_exc}.", language=language) from None
+        raise
+    except RecursionError:
+        raise SubscriptionError("the text is nested too deeply", language=language) from None
+
+
+def _unexpected(language: str, text: str, error: UnexpectedInput) -> SubscriptionError:
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    at_end = token is not None and token.type == "$END"
+    if at_end:
+        lines = text.splitlines() or [""]
+        place = Place(len(lines), len(lines[-1]) + 1, lines[-1])
+        found = "the text ends here"
+    else:
+        place = Place.of(text, error.line, error.column)
+        found = f"found {str(token) if token else text[error.pos_in_stream or 0]!r}"
+    names = error.accepts or error.expected if isinstance(error, UnexpectedToken) else error.allowed  # type: ignore[attr-defined]
+    expected = sorted(_folded({_WORDS.get(name, name.lower()) for name in names or ()}))
+    return SubscriptionError(f"{found}.", language=language, place=place, expected=expected)
+
+
+def _folded(words: set[str]) -> set[str]:
+    """One word for the many ways in which a value can begin."""
+    return words - _VALUE_WORDS | {"a value"} if {"a number", "a text in quotes"} <= words else words
+
+
+class TermBuilder(Transformer[Token, Any]):
+    """Builds terms, and knows where in the text each piece stood."""
+
+    def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
+        super().__init__()
+        self.language = language
+        self.text = text
+        self.prefixes = WELL_KNOWN_PREFIXES | dict(prefixes)
+
+    def fail(self, message: str, where: Token | Meta, **details: Any) -> SubscriptionError:
+        place = Place.of(self.text, where.line or 1, where.column or 1)
+        return SubscriptionError(message, language=self.language, place=place, **details)
+
+    def full_iri(self, children: list[Token]) -> NamedNode:
+        try:
+            return NamedNode(children[0][1:-1])
+        except ValueError as error:
+            raise self.fail(f"{children[0]} is not an absolute IRI: {error}.", children[0]) from None
+
+    def short_iri(self, children: list[Token]) -> NamedNode:
+        return expand(children[0], self.prefixes, lambda message, **hint: self.fail(message, children[0], **hint))
+
+    def string(self, children: list[Token]) -> Literal:
+        return Literal(self._unquoted(children[0]))
+
+    def tagged(self, children: list[Token]) -> Literal:
+        return Literal(self._unquoted(children[0]), language=children[1][1:])
+
+    def typed(self, children: list[Any]) -> Literal:
+        return Literal(self._unquoted(children[0]), datatype=children[1])
+
+    def number(self, children: list[Token]) -> Literal:
+        return number(children[0])
+
+    def truth(self, children: list[Token]) -> Literal:
+        return Literal(str(children[0]), datatype=XSD.boolean)
+
+    def _unquoted(self, token: Token) -> str:
+        def character(found: re.Match[str]) -> str:
+            code = found.group(1)
+            if len(code) > 1:
+                point = int(code[1:], 16)
+                if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
+                    raise self.fail(f"\\{code} is no character.", token)
+                return chr(point)
+            if code not in _ESCAPES:
+                raise self.fail(f"\\{code} is no escape.", token, expected=[f"\\{e}" for e in _ESCAPES])
+            return _ESCAPES[code]
+
+        return _ESCAPE.sub(character, token[1:-1])
+
+
+def expand(name: str, prefixes: Mapping[str, str], fail: Callable[..., Exception]) -> NamedNode:
+    """The IRI of a prefixed name."""
+    prefix, _, local = name.partition(":")
+    if prefix not in prefixes:
+        near = nearest(prefix, prefixes)
+        raise fail(f"the prefix '{prefix}:' is not declared.", nearest=f"{near}:{local}" if near else None)
+    try:
+        return NamedNode(prefixes[prefix] + local)
+    except ValueError as error:
+        raise fail(f"{name} is not an absolute IRI: {error}.") from None
+
+
+def number(text: str) -> Literal:
+    """A number as SPARQL writes it: ``4`` an integer, ``4.0`` a decimal, ``4e0`` a double."""
+    if "e" in text.lower():
+        return Literal(text, datatype=XSD.double)
+    return Literal(text, datatype=XSD.decimal if "." in text else XSD.integer)
+
+
+def call(name: Token, arguments: list[Expression], fail: Callable[..., Exception]) -> Call:
+    """A function call, checked: the function is known, the arguments are as many, a constant regex compiles."""
+    known = name.lower()
+    if known in FUNCTIONS:
+        least, most = FUNCTIONS[known].least, FUNCTIONS[known].most
+    elif known in LAZY_FUNCTIONS:
+        least, most = LAZY_FUNCTIONS[known]
+    else:
+        raise fail(f"there is no function {name}.", name, nearest=nearest(known, [*FUNCTIONS, *LAZY_FUNCTIONS]))
+    if not least <= len(arguments) <= most:
+        takes = str(least) if least == most else f"{least} to {most}"
+        raise fail(f"{known} takes {takes} arguments, not {len(arguments)}.", name)
+    if known in ("regex", "replace"):
+        check_regex(arguments[1], arguments[least] if len(arguments) > least else None, name, fail)
+    return Call(known, tuple(arguments))
+
+
+def check_regex(rule: Expression, flags: Expression | None, token: Token, fail: Callable[..., Exception]) -> None:
+    """Refuse at once a constant regular expression that RE2 refuses."""
+    if isinstance(rule, Literal) and (flags is None or isinstance(flags, Literal)):
+        try:
+            compiled(rule.value, flags.value if flags else "")
+        except BadRegex as error:
+            raise fail(f"{error}.", token) from None
+
+
+def check_depth(expression: Expression, language: str) -> None:
+    if _depth(expression) > DEEPEST_EXPRESSION:
+        raise SubscriptionError(f"the filter is nested more than {DEEPEST_EXPRESSION} deep", language=language)
+
+
+def _depth(expression: Expression) -> int:
+    return 1 + max(map(_depth, expression.arguments), default=0) if isinstance(expression, Call) else 1
+
+

@@ -1,0 +1,73 @@
+"""``interest``: a profile of concepts, by IRI, prefixed name, label or synonym."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import SubscriptionError, nearest
+from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
+from triplewire.subscriptions.pattern import Interest
+
+DEFAULT_THRESHOLD = 0.7
+
+
+def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptModel, threshold: float) -> Interest:
+    """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says."""
+    profile = _json(pattern) if isinstance(pattern, str) else pattern
+    if not isinstance(profile, dict) or not profile:
+        raise _error('expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}')
+    known = WELL_KNOWN_PREFIXES | dict(prefixes)
+    concepts = [_concept(where, word, known, model) for where, word in _words(profile)]
+    return Interest(tuple(dict.fromkeys(concepts)), threshold)
+
+
+def _words(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    stated = [("concepts", word) for word in profile["concepts"]] if "concepts" in profile else list(profile.items())
+    if not stated:
+        raise _error("the profile names no concept")
+    for where, word in stated:
+        if not isinstance(word, str) or not word.strip():
+            raise _error(f"'{where}' should hold a concept's name, not {json.dumps(word)}")
+        yield where, word
+
+
+def _concept(where: str, word: str, prefixes: Mapping[str, str], model: ConceptModel) -> NamedNode:
+    if word.startswith("<") and word.endswith(">"):
+        return _node(word[1:-1])
+    prefix, colon, local = word.partition(":")
+    if colon and prefix in prefixes:
+        return _node(prefixes[prefix] + local)
+    found = model.words.concepts_called(word)
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        raise _error(f"'{where}': {word!r} may mean {', '.join(map(str, found))}: write one of them in full")
+    if colon and local.startswith("//"):
+        return _node(word)
+    near = nearest(word.casefold(), model.words.concepts)
+    raise _error(f"'{where}': no concept is called {word!r}", nearest=near)
+
+
+def _node(iri: str) -> NamedNode:
+    try:
+        return NamedNode(iri)
+    except ValueError as error:
+        raise _error(f"{iri!r} is not an absolute IRI: {error}") from None
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SubscriptionError.at(text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="interest") from None
+    except RecursionError:
+        raise _error("the JSON is nested too deeply") from None
+
+
+def _error(message: str, **hint: Any) -> SubscriptionError:
+    return SubscriptionError(f"{message}.", language="interest", **hint)

@@ -1,0 +1,78 @@
+"""The five subscription languages behind one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, ConceptModel
+from triplewire.errors import SubscriptionError, nearest
+from triplewire.subscriptions import ops
+from triplewire.subscriptions.filter import parse_filter
+from triplewire.subscriptions.gtopss import parse_gtopss
+from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, parse_interest
+from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
+from triplewire.subscriptions.sparql import parse_sparql
+
+LANGUAGES = ("ops", "gtopss", "sparql", "filter", "interest")
+MAPPINGS = ("injective", "homomorphic")
+
+
+def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscription:
+    """A subscription from its record, ``{"id": …, "language": …, "pattern": …}``."""
+    id_, language, mapping, threshold, prefixes = _checked(record)
+    pattern = record["pattern"]
+    warnings: list[str] = []
+    if language == "sparql":
+        alternative = Alternative(Pattern(), parse_sparql(pattern, prefixes, model))
+    elif language == "interest":
+        interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)
+        alternative = Alternative(Pattern(interests=(interest,)))
+    elif language == "filter":
+        alternative = Alternative(parse_filter(pattern, prefixes, model))
+    elif language == "gtopss":
+        alternative = Alternative(parse_gtopss(pattern, prefixes, mapping or "homomorphic"))
+    else:
+        alternative = Alternative(ops.parse_ops(pattern, prefixes, mapping or "injective"))
+        warnings += [*ops.warnings(alternative.pattern), *_unknown_terms(alternative.pattern, model)]
+    return Subscription(id_, (alternative,), tuple(warnings))
+
+
+def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Mapping[str, str]]:
+    """The record's fields, each of the right kind."""
+    id_, language, pattern = record.get("id"), record.get("language"), record.get("pattern")
+    if not isinstance(id_, str) or not id_:
+        raise SubscriptionError("a subscription needs an 'id', a non-empty text")
+    if language not in LANGUAGES:
+        near = nearest(language, LANGUAGES) if isinstance(language, str) else None
+        raise SubscriptionError(f"{language!r} is no subscription language.", expected=LANGUAGES, nearest=near)
+    if pattern is None or (language in ("ops", "sparql", "filter") and not isinstance(pattern, str)):
+        raise SubscriptionError("'pattern' should be a text", language=language)
+    mapping, threshold, prefixes = record.get("mapping"), record.get("threshold"), record.get("prefixes", {})
+    if mapping is not None and mapping not in MAPPINGS:
+        raise SubscriptionError(f"'mapping' is {mapping!r}.", language=language, expected=MAPPINGS)
+    if mapping is not None and language not in ("ops", "gtopss"):
+        raise SubscriptionError("'mapping' has a meaning for ops and gtopss only", language=language)
+    if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+        raise SubscriptionError(f"'threshold' should be a number, not {threshold!r}", language=language)
+    if not isinstance(prefixes, Mapping) or not all(isinstance(part, str) for row in prefixes.items() for part in row):
+        raise SubscriptionError("'prefixes' should map prefixes to IRIs", language=language)
+    return id_, language, mapping, threshold, prefixes
+
+
+def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
+    """A warning for each class or property that the model does not mention."""
+    known = EVERY_RESOURCE | EVERY_LITERAL
+    classes = (c.cls for c in pattern.classes if c.cls not in known and not model.superclasses(c.cls) - {c.cls})
+    properties = (arc.property for arc in pattern.arcs if isinstance(arc.property, NamedNode))
+    yield from _unknown("class", classes, model.classes)
+    yield from _unknown("property", properties, model.properties)
+
+
+def _unknown(kind: str, used: Iterable[NamedNode], known: frozenset[Any]) -> Iterator[str]:
+    for term in dict.fromkeys(used):
+        if known and term not in known:
+            near = nearest(str(term), map(str, known))
+            yield f"the ontology has no {kind} {term}" + (f"; did you mean {near}?" if near else "")

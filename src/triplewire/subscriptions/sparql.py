@@ -1,0 +1,159 @@
+"""``sparql``: ASK, SELECT or CONSTRUCT on the closed event.
+
+The whole query is the residual of an empty pattern, checked by Oxigraph. rdflib's parser looks it over first, so that
+what a single event cannot need is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pyoxigraph import Store
+from pyparsing import ParseBaseException
+from rdflib.plugins.sparql.parser import parseQuery
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import Place, SubscriptionError
+from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES
+from triplewire.subscriptions.grammar import LONGEST_TEXT
+from triplewire.subscriptions.pattern import Residual
+
+_TOKEN = re.compile(
+    r"""
+    (?P<comment>\#[^\n]*)
+  | (?P<string>'''(?:(?:'|'')?(?:[^'\\]|\\.))*''' | \"\"\"(?:(?:"|"")?(?:[^"\\]|\\.))*\"\"\"
+      | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")
+  | (?P<iri><[^\x00-\x20<>"{}|^`\\]*>)
+  | (?P<name>[^\W\d_][\w.\-]*:(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)? | :(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)?)
+  | (?P<word>[?$]?\w+)
+  | (?P<other>\S)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FORMS = {"AskQuery": "ASK", "SelectQuery": "SELECT", "ConstructQuery": "CONSTRUCT"}
+_REFUSED = {
+    "SERVICE": "SERVICE would ask another machine",
+    "GRAPH": "GRAPH asks for named graphs, and an event's graph is the union of its own",
+    "FROM": "FROM names another data set, and there is only the event",
+    "DESCRIBE": "DESCRIBE leaves open what it returns",
+    "LOAD": "updates change data, and an event is never changed",
+}
+_UPDATES = ("LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "INSERT", "DELETE", "WITH")
+_HOME = TW.home
+
+
+class _Lexeme(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Residual:
+    """The residual that a query is, its prefixes declared and its names those that the model knows things by."""
+    if len(text) > LONGEST_TEXT:
+        raise SubscriptionError(f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql")
+    lexemes = list(_lexemes(text))
+    _refuse(text, lexemes)
+    known = WELL_KNOWN_PREFIXES | dict(prefixes)
+    form = _form(text, known)
+    declared = known | _declared(lexemes)
+    body, needs_home = _renamed(text, lexemes, declared, model)
+    if form == "CONSTRUCT":
+        body = _as_select(body)
+    query = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in known.items()) + body
+    _try(query)
+    return Residual(query, form, needs_home)
+
+
+def _form(text: str, prefixes: Mapping[str, str]) -> Any:
+    head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
+    try:
+        parsed = parseQuery(head + text)
+    except ParseBaseException as error:
+        line, column = error.lineno, error.column - (len(head) if error.lineno == 1 else 0)
+        place = Place.of(text, line, max(column, 1))
+        found = text.splitlines()[line - 1][place.column - 1 :][:20] if text.strip() else ""
+        message = f"found {found!r}." if found else "the text ends here."
+        raise SubscriptionError(f"{message} {error.msg}.", language="sparql", place=place) from None
+    except RecursionError:
+        raise SubscriptionError("the query is nested too deeply", language="sparql") from None
+    except Exception as error:
+        raise SubscriptionError(f"{error}", language="sparql") from None
+    return _FORMS[parsed[1].name]
+
+
+def _lexemes(text: str) -> Iterator[_Lexeme]:
+    for found in _TOKEN.finditer(text):
+        yield _Lexeme(found.lastgroup or "other", found.group(), found.start())
+
+
+def _refuse(text: str, lexemes: list[_Lexeme]) -> None:
+    """Refuse by name what has no meaning for a single event."""
+    words = [lexeme for lexeme in lexemes if lexeme.kind == "word"]
+    for lexeme in words:
+        word = lexeme.text.upper()
+        if word in _REFUSED and word != "LOAD":
+            raise _at(text, lexeme.start, f"{_REFUSED[word]}.")
+    body = [lexeme for lexeme in words if lexeme.text.upper() not in ("PREFIX", "BASE")]
+    if body and body[0].text.upper() in _UPDATES:
+        raise _at(text, body[0].start, f"{body[0].text.upper()}: {_REFUSED['LOAD']}.")
+
+
+def _declared(lexemes: list[_Lexeme]) -> dict[str, str]:
+    triples = zip(lexemes, lexemes[1:], lexemes[2:], strict=False)
+    return {n.text[:-1]: i.text[1:-1] for p, n, i in triples if p.text.upper() == "PREFIX" and i.kind == "iri"}
+
+
+def _renamed(
+    text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], model: ConceptModel
+) -> tuple[str, bool]:
+    """The text with every name that has synonyms in the model under its one name; and whether it names ``tw:home``."""
+    names = {str(term)[1:-1]: str(name) for term, name in model.names.items()}
+    out, end, needs_home = [], 0, False
+    for lexeme in lexemes:
+        iri = _iri(lexeme, prefixes)
+        needs_home |= iri == _HOME.value
+        if iri in names:
+            out += [text[end : lexeme.start], names[iri]]
+            end = lexeme.start + len(lexeme.text)
+    return "".join([*out, text[end:]]), needs_home
+
+
+def _iri(lexeme: _Lexeme, prefixes: Mapping[str, str]) -> str | None:
+    if lexeme.kind == "iri":
+        return lexeme.text[1:-1]
+    if lexeme.kind == "name":
+        prefix, _, local = lexeme.text.partition(":")
+        return prefixes[prefix] + local if prefix in prefixes else None
+    return None
+
+
+def _as_select(text: str) -> str:
+    """A CONSTRUCT query as the SELECT query whose solutions it is made from."""
+    lexemes = list(_lexemes(text))
+    start = next(i for i, lexeme in enumerate(lexemes) if lexeme.text.upper() == "CONSTRUCT")
+    end = start + 1
+    if lexemes[end].text == "{":
+        depth = 0
+        while True:
+            depth += {"{": 1, "}": -1}.get(lexemes[end].text, 0)
+            end += 1
+            if depth == 0:
+                break
+    return f"{text[: lexemes[start].start]}SELECT * {text[lexemes[end].start :]}"
+
+
+def _try(query: str) -> None:
+    """Let Oxigraph, which will run the query, see it now."""
+    try:
+        Store().query(query)
+    except (SyntaxError, ValueError, RuntimeError) as error:
+        raise SubscriptionError(f"Oxigraph refuses the query: {error}", language="sparql") from None
+
+
+def _at(text: str, offset: int, message: str) -> SubscriptionError:
+    line = text.count("\n", 0, offset) + 1
+    column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column))
