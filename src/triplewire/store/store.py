@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, delete, event, func, select, update
+from sqlalchemy import Connection, Engine, create_engine, delete, event, func, select, union, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import OperationalError
 
@@ -191,6 +191,21 @@ class Store:
         with self._engine.connect() as connection:
             return [_revision(row) for row in connection.execute(query)]
 
+    def changes(self, after: int, upto: int) -> list[Revision]:
+        """The revisions that began or ended between the events at these two positions, in order."""
+        began = (revisions.c.since >= after) & (revisions.c.since < upto)
+        ended = (revisions.c.until > after) & (revisions.c.until <= upto)
+        query = select(revisions).where(began | ended).order_by(revisions.c.change)
+        with self._engine.connect() as connection:
+            return [_revision(row) for row in connection.execute(query)]
+
+    def boundaries(self, after: int, upto: int) -> list[int]:
+        """The positions in ``after < position <= upto`` from which on other revisions or another ontology are valid."""
+        ended = select(revisions.c.until).where(revisions.c.until > after, revisions.c.until <= upto)
+        began = (select(c.since + 1).where(c.since >= after, c.since < upto) for c in (revisions.c, ontologies.c))
+        with self._engine.connect() as connection:
+            return sorted(connection.scalars(union(ended, *began)))
+
     # ontologies
 
     def put_ontology(self, documents: Sequence[Mapping[str, str]]) -> Ontology:
@@ -208,6 +223,18 @@ class Store:
         with self._engine.connect() as connection:
             rows = connection.execute(select(ontologies).order_by(ontologies.c.version))
             return [Ontology(row.version, row.since, json.loads(row.documents)) for row in rows]
+
+    def ontology_version(self, position: int) -> int:
+        """The version that is valid for the event at a position; 0 if there is none."""
+        query = select(func.max(ontologies.c.version)).where(ontologies.c.since < position)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or 0
+
+    def ontology(self, version: int) -> Ontology | None:
+        """One version with its documents."""
+        with self._engine.connect() as connection:
+            row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
+            return row and Ontology(row.version, row.since, json.loads(row.documents))
 
     # what came of it
 

@@ -31,6 +31,7 @@ revisions = Table(
     Column("until", Integer, nullable=True),
     Column("created", Text, nullable=False),
     Index("revisions_by_id", "id"),
+    Index("revisions_by_since", "since"),
     Index("revisions_by_until", "until"),
     sqlite_autoincrement=True,
 )
