@@ -1,0 +1,48 @@
+"""The broker as an ASGI application over a store."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from triplewire.broker import events, health, notifications, ontologies, page, subscriptions
+from triplewire.broker.problems import answer_with_problems
+from triplewire.broker.state import State
+from triplewire.store import Store
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def create_app(store: Store) -> FastAPI:
+    """The HTTP API and the web page. The caller opens the store, and closes it when the application is done."""
+    app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
+    app.state.shared = State.over(store)
+    answer_with_problems(app)
+    for room in (events, subscriptions, notifications, ontologies, health, page):
+        app.include_router(room.router)
+    app.mount("/static", page.STATIC)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+class SecurityHeaders:
+    """Adds the security headers to every answer, streams included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)

@@ -1,0 +1,91 @@
+"""New notifications as they arise, for any number of listeners."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from bisect import bisect_right
+from collections.abc import AsyncGenerator
+
+from triplewire.store import Notification, Store
+
+INTERVAL = 0.1
+WINDOW = 1000
+
+logger = logging.getLogger(__name__)
+
+
+class Feed:
+    """Follows the store's notifications for all listeners at once, and rests while there are none.
+
+    The newest notifications are kept in a window, so that each is read from the store once, not once per listener.
+    A listener that is further behind reads the store by itself until it has caught up.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._listeners = 0
+        self._poller: asyncio.Task[None] | None = None
+        self._window: list[Notification] = []
+        self._floor: int | None = None  # the window holds everything after this number
+        self._newest = 0
+        self._grown = asyncio.Event()
+
+    async def follow(self, number: int) -> AsyncGenerator[Notification]:
+        """The notifications after a number, without end."""
+        self._enter()
+        try:
+            while True:
+                grown = self._grown
+                found = await self._after(number)
+                for notification in found:
+                    yield notification
+                    number = notification.number
+                if not found:
+                    await grown.wait()
+        finally:
+            self._leave()
+
+    async def _after(self, number: int) -> list[Notification]:
+        if self._floor is not None and number >= self._floor:
+            return self._window[bisect_right(self._window, number, key=lambda found: found.number) :]
+        return await asyncio.to_thread(self._store.notifications, number)
+
+    async def _poll(self) -> None:
+        while True:
+            try:
+                if not await self._advance():
+                    await asyncio.sleep(INTERVAL)
+            except Exception as error:  # the listeners wait until the store answers again
+                logger.error("cannot read notifications: %s", error)
+                await asyncio.sleep(1)
+
+    async def _advance(self) -> bool:
+        """Put what is new into the window, and say whether there was anything."""
+        if self._floor is None:
+            self._floor = self._newest = await asyncio.to_thread(self._store.last_notification)
+            return True
+        found = await asyncio.to_thread(self._store.notifications, self._newest)
+        if found:
+            self._newest = found[-1].number
+            self._window += found
+            if surplus := self._window[:-WINDOW]:
+                self._floor = surplus[-1].number
+                self._window = self._window[-WINDOW:]
+            self._wake()
+        return bool(found)
+
+    def _wake(self) -> None:
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+    def _enter(self) -> None:
+        self._listeners += 1
+        if self._listeners == 1:
+            self._poller = asyncio.create_task(self._poll())
+
+    def _leave(self) -> None:
+        self._listeners -= 1
+        if self._listeners == 0 and self._poller is not None:
+            self._poller.cancel()
+            self._poller, self._window, self._floor = None, [], None

@@ -1,0 +1,89 @@
+"""Notifications, in pages and as a stream, and the dead letters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from triplewire.broker.feed import Feed
+from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.state import Shared
+from triplewire.store import DeadLetter, Notification
+
+HEARTBEAT = 15
+
+router = APIRouter(tags=["notifications"])
+
+
+@router.get("/v1/notifications")
+def list_notifications(
+    shared: Shared, after: After = 0, limit: Limit = 100, subscription: str | None = None
+) -> dict[str, Any]:
+    """Notifications in the order in which they arose; of one subscription, if it is named."""
+    return page(shared.store.notifications(after, limit + 1, subscription), limit, shown, lambda found: found.number)
+
+
+@router.get("/v1/notifications/stream", response_class=EventSourceResponse)
+async def stream_notifications(
+    shared: Shared,
+    after: After | None = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> EventSourceResponse:
+    """Server-sent events, one per notification, its number as id.
+
+    Begins after ``Last-Event-ID``, else after the number in ``after``, else with what comes new.
+    """
+    start = _number(last_event_id)
+    if start is None:
+        start = after
+    if start is None:
+        start = await asyncio.to_thread(shared.store.last_notification)
+    return EventSourceResponse(_messages(shared.feed, start), ping=HEARTBEAT)
+
+
+@router.get("/v1/dead-letters")
+def list_dead_letters(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+    """Events that were accepted and could not be matched, with the reason, in log order."""
+    return page(shared.store.dead_letters(after, limit + 1), limit, shown_letter, lambda found: found.position)
+
+
+async def _messages(feed: Feed, after: int) -> AsyncIterator[ServerSentEvent]:
+    async with aclosing(feed.follow(after)) as notifications:
+        async for found in notifications:
+            yield ServerSentEvent(id=str(found.number), data=json.dumps(shown(found)))
+
+
+def _number(text: str | None) -> int | None:
+    """A number that we gave out as an event id; anything else is no id of ours."""
+    return min(int(text), (1 << 63) - 1) if text and text.isascii() and text.isdigit() and len(text) < 20 else None
+
+
+def shown(found: Notification) -> dict[str, Any]:
+    return {
+        "id": found.number,
+        "event": found.event,
+        "source": found.source,
+        "position": found.position,
+        "subscription": found.subscription,
+        "score": found.score,
+        "bindings": found.bindings,
+        "created": found.created,
+        "cloudevent": json.loads(found.body),
+    }
+
+
+def shown_letter(letter: DeadLetter) -> dict[str, Any]:
+    return {
+        "position": letter.position,
+        "event": letter.id,
+        "source": letter.source,
+        "reason": letter.reason,
+        "created": letter.created,
+        "cloudevent": json.loads(letter.body),
+    }

@@ -1,0 +1,43 @@
+"""The ontology's versions over HTTP."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
+from triplewire.broker.model import concept_model
+from triplewire.broker.state import Shared
+from triplewire.rdf.syntax import FORMATS
+from triplewire.store import Ontology
+
+ONTOLOGY_LIMIT = 64 * MEBIBYTE
+
+router = APIRouter(tags=["ontologies"])
+
+
+async def _document(request: Request, name: Annotated[str, Query(max_length=200)] = "ontology") -> dict[str, str]:
+    kind = media_type(request)
+    if kind not in FORMATS:
+        raise unsupported(kind, tuple(FORMATS))
+    return {"name": name, "media_type": kind, "text": text_of(await read_body(request, ONTOLOGY_LIMIT))}
+
+
+@router.get("/v1/ontologies")
+def list_ontologies(shared: Shared) -> dict[str, Any]:
+    """Every version of the ontology, oldest first."""
+    return {"items": [_shown(ontology) for ontology in shared.store.ontologies()]}
+
+
+@router.post("/v1/ontologies", status_code=HTTPStatus.CREATED)
+def put_ontology(shared: Shared, document: Annotated[dict[str, str], Depends(_document)]) -> dict[str, Any]:
+    """Make a document, under its media type, the ontology for the events to come. The same again changes nothing."""
+    concept_model([document])
+    return _shown(shared.store.put_ontology([document]))
+
+
+def _shown(ontology: Ontology) -> dict[str, Any]:
+    documents = [{"name": d["name"], "media_type": d["media_type"]} for d in ontology.documents]
+    return {"version": ontology.version, "since": ontology.since, "documents": documents}

@@ -1,0 +1,69 @@
+"""A sample world: a folder with an ontology, subscriptions and events, for a store that has no events yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triplewire.broker.model import concept_model
+from triplewire.concepts.load import SUFFIXES
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import TriplewireError, UsageError
+from triplewire.lift.cloudevents import Envelope, parse_envelope
+from triplewire.store import Store
+from triplewire.subscriptions.languages import parse_subscription
+
+
+def load_sample(store: Store, folder: Path) -> bool:
+    """Load a sample world into a store without events, and say whether it was done.
+
+    The folder holds ``ontology*.ttl``, ``subscriptions.ndjson`` and ``events.ndjson``. The events go in last and all
+    at once: so the subscriptions match them, and a loading that was cut short begins again the next time.
+    """
+    if store.last_position() > 0:
+        return False
+    documents = [_document(path) for path in sorted(folder.glob("ontology*.ttl"))]
+    subscriptions = list(_subscriptions(folder / "subscriptions.ndjson", concept_model(documents)))
+    events = list(_events(folder / "events.ndjson"))
+    store.put_ontology(documents)
+    for record in subscriptions:
+        if store.subscription(record["id"]) is None:
+            store.subscribe(record)
+    store.append([(event.source, event.id, event.as_json()) for event in events])
+    return True
+
+
+def _document(path: Path) -> dict[str, str]:
+    return {"name": path.name, "media_type": SUFFIXES[path.suffix], "text": _text(path)}
+
+
+def _subscriptions(path: Path, model: ConceptModel) -> Iterator[dict[str, Any]]:
+    for number, line in _lines(path):
+        try:
+            record = json.loads(line)
+            parse_subscription(record, model)
+        except (TriplewireError, ValueError) as error:
+            raise UsageError(f"{path}, line {number}: {error}") from None
+        yield record
+
+
+def _events(path: Path) -> Iterator[Envelope]:
+    for number, line in _lines(path):
+        try:
+            yield parse_envelope(line)
+        except TriplewireError as error:
+            raise UsageError(f"{path}, line {number}: {error}") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that hold something, with their numbers."""
+    return ((number, line) for number, line in enumerate(_text(path).split("\n"), 1) if line.strip())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the sample cannot be read: {path}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,0 +1,107 @@
+"""`triplewire serve`: broker, web page and pipeline in one command."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from pathlib import Path
+
+import uvicorn
+
+from triplewire.broker.app import create_app
+from triplewire.broker.sample import load_sample
+from triplewire.broker.supervisor import keep_running
+from triplewire.broker.words import line
+from triplewire.errors import UsageError
+from triplewire.store import Store, store_url
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FIRST_FEW = 20
+
+
+def serve(home: Path, host: str = "127.0.0.1", port: int = 8080, sample: Path | None = None) -> None:
+    """Run the broker with its page, and the pipeline, on the data folder ``home`` until interrupted.
+
+    There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
+    """
+    for ending in ENDING:
+        signal.signal(ending, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), _listener(host, port) as listener, closing(_opened(home)) as store:
+        if sample is not None and not load_sample(store, sample):
+            say(f"{home} has events already, so the sample is not loaded again.")
+        asyncio.run(_serve(store, home, listener, sample is not None))
+
+
+def say(text: str) -> None:
+    """Print a line, in signs that the terminal has."""
+    encoding = sys.stdout.encoding or "utf-8"
+    with suppress(BrokenPipeError):
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+        sys.stdout.flush()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals to us, so that being interrupted is no error."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()
+
+
+async def _serve(store: Store, home: Path, listener: socket.socket, with_sample: bool) -> None:
+    app = create_app(store)
+    server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    for ending in ENDING:
+        asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)
+    command = [sys.executable, "-m", "triplewire", "pipeline", "stream", "--home", str(home)]
+    async with asyncio.TaskGroup() as group:
+        background = [
+            group.create_task(keep_running(command, home / "pipeline.log", say)),
+            group.create_task(_tell(server, store, listener, with_sample)),
+        ]
+        await server.serve(sockets=[listener])
+        for task in background:
+            task.cancel()
+
+
+async def _tell(server: uvicorn.Server, store: Store, listener: socket.socket, with_sample: bool) -> None:
+    """Say where the page is and, of a sample world, what it comes to."""
+    while not server.started:
+        await asyncio.sleep(0.05)
+    host, port = listener.getsockname()[:2]
+    say(f"Triplewire is at http://{f'[{host}]' if ':' in host else host}:{port}/   (Ctrl-C ends it)")
+    if with_sample:
+        await _tell_first_notifications(store)
+
+
+async def _tell_first_notifications(store: Store) -> None:
+    """Print the first notifications as they arise, until all events that are in the log by now are matched."""
+    last = await asyncio.to_thread(store.last_position)
+    number, told, done = 0, 0, False
+    while told < FIRST_FEW and not done:
+        done = await asyncio.to_thread(store.pipeline_position) >= last  # asked first, so that none is missed below
+        for found in await asyncio.to_thread(store.notifications, number, FIRST_FEW - told):
+            say(line(found))
+            number, told = found.number, told + 1
+        await asyncio.sleep(0 if done else 0.2)
+    for letter in await asyncio.to_thread(store.dead_letters, 0, FIRST_FEW):
+        say(f"✗ {letter.id}: {letter.reason}")
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot listen on {host}:{port}: {reason}. PORT=… or --port chooses another port") from None
+
+
+def _opened(home: Path) -> Store:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the data folder {home} cannot be made: {error.strerror}") from None
+    return Store(store_url(home))

@@ -1,0 +1,89 @@
+"""Subscriptions over HTTP: create, list, read, change, end."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Response
+
+from triplewire.broker.bodies import json_object
+from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.problems import ProblemError
+from triplewire.broker.state import Shared
+from triplewire.errors import UsageError
+from triplewire.store import Revision
+from triplewire.subscriptions.languages import parse_subscription
+
+READ_ONLY = ("since", "created", "warnings")
+
+router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"])
+
+
+Body = Annotated[dict[str, Any], Depends(json_object)]
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
+    """Create a subscription. It matches every event after the log position ``since``."""
+    record = {"id": str(uuid4()), **_writable(body)}
+    warnings = parse_subscription(record, shared.model()).warnings
+    try:
+        since = shared.store.subscribe(record)
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
+    response.headers["Location"] = f"{router.prefix}/{quote(record['id'], safe='')}"
+    return {**record, "since": since, "warnings": list(warnings)}
+
+
+@router.get("")
+def list_subscriptions(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+    """The subscriptions that stand now, the longest unchanged first."""
+    return page(shared.store.subscriptions(after, limit + 1), limit, shown, lambda revision: revision.change)
+
+
+@router.get("/{subscription_id:path}")
+def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
+    """A subscription as it stands now."""
+    if (revision := shared.store.subscription(subscription_id)) is None:
+        raise _unknown(subscription_id)
+    return shown(revision)
+
+
+@router.patch("/{subscription_id:path}")
+def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+    """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``."""
+    if (revision := shared.store.subscription(subscription_id)) is None:
+        raise _unknown(subscription_id)
+    if body.get("id", subscription_id) != subscription_id:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
+    record = {name: value for name, value in {**revision.record, **_writable(body)}.items() if value is not None}
+    warnings = parse_subscription(record, shared.model()).warnings
+    try:
+        since = shared.store.revise(record)
+    except UsageError:
+        raise _unknown(subscription_id) from None
+    return {**record, "since": since, "warnings": list(warnings)}
+
+
+@router.delete("/{subscription_id:path}")
+def unsubscribe(shared: Shared, subscription_id: str) -> dict[str, Any]:
+    """End a subscription. It matches no event from the log position ``until`` on."""
+    try:
+        return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id)}
+    except UsageError:
+        raise _unknown(subscription_id) from None
+
+
+def shown(revision: Revision) -> dict[str, Any]:
+    return {**revision.record, "since": revision.since, "created": revision.created}
+
+
+def _writable(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in READ_ONLY}
+
+
+def _unknown(id_: str) -> ProblemError:
+    return ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {id_!r}")

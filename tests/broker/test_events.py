@@ -1,0 +1,150 @@
+"""Publishing over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.broker.clients import OFFER, cloudevent, publish
+from triplewire.broker.publisher import Publisher
+from triplewire.lift.cloudevents import parse_envelope, parse_event
+from triplewire.store import Store
+
+BATCH = "application/cloudevents-batch+json"
+STRUCTURED = "application/cloudevents+json"
+
+
+def logged(store: Store) -> list[dict[str, Any]]:
+    return [json.loads(event.body) for event in store.events(0, store.last_position())]
+
+
+def test_a_structured_event_is_logged_as_it_came(broker: httpx.Client, store: Store) -> None:
+    answer = publish(broker, cloudevent(home="_:pc", myextension=7))
+    assert answer.status_code == 202
+    assert answer.json() == {"id": "e1", "source": "urn:test", "position": 1}
+    assert logged(store) == [cloudevent(home="_:pc", myextension=7)]
+
+
+def test_a_batch_is_answered_in_its_order(broker: httpx.Client, store: Store) -> None:
+    answer = publish(broker, [cloudevent("a"), cloudevent("b"), cloudevent("a")], BATCH)
+    assert answer.status_code == 202
+    assert [(receipt["id"], receipt["position"]) for receipt in answer.json()] == [("a", 1), ("b", 2), ("a", 1)]
+    assert publish(broker, [], BATCH).json() == []
+
+
+def test_a_binary_event_has_its_attributes_in_headers(broker: httpx.Client, store: Store) -> None:
+    headers = {"ce-specversion": "1.0", "ce-id": "caf%C3%A9", "ce-source": "urn:test", "ce-type": "offer"}
+    answer = broker.post("/v1/events", content=OFFER, headers={**headers, "Content-Type": "text/turtle; charset=utf-8"})
+    assert answer.status_code == 202
+    assert logged(store) == [cloudevent("café")]
+
+
+def test_a_bare_document_becomes_an_event_of_its_own(broker: httpx.Client, store: Store) -> None:
+    headers = {"Content-Type": "text/turtle", "ce-home": "_:pc"}
+    receipts = [broker.post("/v1/events", content=OFFER, headers=headers).json() for _ in range(2)]
+    assert [receipt["position"] for receipt in receipts] == [1, 2]
+    assert [event["id"] for event in logged(store)] == [receipt["id"] for receipt in receipts]
+    assert [str(parse_event(event).graph.home) for event in logged(store)] == ["_:pc", "_:pc"]
+
+
+def test_publishing_again_changes_nothing(broker: httpx.Client, store: Store) -> None:
+    first = publish(broker, cloudevent(data="first")).json()
+    assert publish(broker, cloudevent("another")).json()["position"] == 2
+    assert publish(broker, cloudevent(data="second")).json() == first
+    assert [event["data"] for event in logged(store)] == ["first", OFFER]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "words"),
+    [
+        (STRUCTURED, "{", 400, "not JSON"),
+        (STRUCTURED, "[]", 400, "a CloudEvent is a JSON object"),
+        (STRUCTURED, "\xff", 400, "not JSON"),
+        (STRUCTURED, "[" * 100_000, 400, "not JSON"),
+        (STRUCTURED, json.dumps(cloudevent(x=float("nan"))), 400, "NaN"),
+        (STRUCTURED, json.dumps(cloudevent(id_="\ud800")), 400, "not JSON"),
+        (STRUCTURED, json.dumps(cloudevent(source="")), 400, "'source'"),
+        (STRUCTURED, json.dumps(cloudevent(time="yesterday")), 400, "'time'"),
+        (STRUCTURED, json.dumps(cloudevent(data_base64="")), 400, "not both"),
+        (BATCH, "{}", 400, "a batch is a JSON array"),
+        (BATCH, json.dumps([cloudevent(), 7]), 400, "event 2 of the batch"),
+        (BATCH, json.dumps([cloudevent(), cloudevent(data="x" * (1 << 20))]), 413, "event 2 of the batch"),
+        ("text/turtle", "\xff", 400, "not UTF-8"),
+        ("text/turtle", "#" * ((1 << 20) + 1), 413, "1,048,576"),
+        ("text/plain", OFFER, 415, "text/plain is not understood"),
+        ("application/x-www-form-urlencoded", OFFER, 415, "text/turtle"),
+        ("", OFFER, 415, "Content-Type is missing"),
+    ],
+)
+def test_what_is_wrong_is_a_problem_document(
+    broker: httpx.Client, store: Store, kind: str, body: str, status: int, words: str
+) -> None:
+    answer = broker.post("/v1/events", content=body.encode("latin-1"), headers={"Content-Type": kind})
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, problem["status"]) == (status, status)
+    assert words in problem["detail"]
+    assert store.last_position() == 0
+
+
+def test_a_binary_event_that_lacks_an_attribute_is_refused(broker: httpx.Client) -> None:
+    answer = broker.post("/v1/events", content=OFFER, headers={"Content-Type": "text/turtle", "ce-id": "1"})
+    assert (answer.status_code, "specversion" in answer.json()["detail"]) == (400, True)
+
+
+def test_many_publishers_at_once_get_a_position_each(broker: httpx.Client, store: Store) -> None:
+    def send(number: int) -> tuple[int, str]:
+        answer = publish(broker, cloudevent(f"e{number}")).json()
+        return answer["position"], answer["id"]
+
+    with ThreadPoolExecutor(16) as pool:
+        receipts = list(pool.map(send, range(200)))
+    assert sorted(receipts) == [(event.position, event.id) for event in store.events(0, store.last_position())]
+    assert len(receipts) == 200
+
+
+def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_began, go_on = threading.Event(), threading.Event()
+    commits: list[int] = []
+    append = store.append
+
+    def counted(rows: Any) -> list[int]:
+        commits.append(len(rows))
+        first_began.set()
+        go_on.wait(10)
+        return append(rows)
+
+    monkeypatch.setattr(store, "append", counted)
+
+    async def publish_all() -> list[list[int]]:
+        publisher = Publisher(store)
+        envelopes = [parse_envelope(cloudevent(f"e{number}")) for number in range(50)]
+        first = asyncio.create_task(publisher.publish(envelopes[:1]))
+        await asyncio.to_thread(first_began.wait, 10)
+        others = [asyncio.create_task(publisher.publish([envelope])) for envelope in envelopes[1:]]
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.gather(first, *others)
+
+    assert asyncio.run(publish_all()) == [[number + 1] for number in range(50)]
+    assert commits == [1, 49]
+
+
+def test_a_store_that_fails_is_no_acceptance(broker: httpx.Client, store: Store, monkeypatch: Any) -> None:
+    from triplewire.errors import StoreError
+
+    def fail(_rows: Any) -> list[int]:
+        raise StoreError("/secret/path: disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "append", fail)
+        answer = publish(broker, cloudevent())
+    assert answer.status_code == 503
+    assert "secret" not in answer.text
+    assert publish(broker, cloudevent()).status_code == 202

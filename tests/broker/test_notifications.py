@@ -1,0 +1,161 @@
+"""Notifications in pages and as a stream, dead letters, health."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.broker.clients import cloudevent, listening, notify
+from triplewire.broker import feed as feed_module
+from triplewire.broker.feed import Feed
+from triplewire.store import DeadLetter, Store
+
+
+def numbers(messages: Any, count: int) -> list[int]:
+    return [int(next(messages)[0]) for _ in range(count)]
+
+
+def test_a_notification_tells_what_matched_and_how(broker: httpx.Client, store: Store) -> None:
+    notify(store, "s1")
+    page = broker.get("/v1/notifications").json()
+    [found] = page["items"]
+    assert page["next"] is None
+    assert found.pop("created")
+    assert found == {
+        "id": 1,
+        "event": "e1",
+        "source": "urn:test",
+        "position": 1,
+        "subscription": "s1",
+        "score": 1.0,
+        "bindings": [{"?1": "_:pc"}],
+        "cloudevent": cloudevent("e1"),
+    }
+
+
+def test_notifications_come_in_pages_and_by_subscription(broker: httpx.Client, store: Store) -> None:
+    for _ in range(3):
+        notify(store, "a", "b")
+    pages = [broker.get("/v1/notifications", params={"after": after, "limit": 4}).json() for after in (0, 4)]
+    assert [[item["id"] for item in page["items"]] for page in pages] == [[1, 2, 3, 4], [5, 6]]
+    assert [page["next"] for page in pages] == [4, None]
+    of_b = broker.get("/v1/notifications", params={"subscription": "b"}).json()["items"]
+    assert [item["id"] for item in of_b] == [2, 4, 6]
+
+
+def test_a_stream_begins_with_what_is_new(broker: httpx.Client, store: Store) -> None:
+    notify(store, "old")
+    with listening(broker) as messages:
+        notify(store, "new")
+        id_, data = next(messages)
+        assert (id_, data["id"], data["subscription"]) == ("2", 2, "new")
+
+
+def test_a_stream_resumes_after_the_last_event_id(broker: httpx.Client, store: Store) -> None:
+    for _ in range(5):
+        notify(store, "s")
+    with listening(broker, **{"Last-Event-ID": "2"}) as messages:
+        assert numbers(messages, 3) == [3, 4, 5]
+        notify(store, "s")
+        assert numbers(messages, 1) == [6]
+    with listening(broker, "/v1/notifications/stream?after=1", **{"Last-Event-ID": "4"}) as messages:
+        assert numbers(messages, 2) == [5, 6]
+    with listening(broker, "/v1/notifications/stream?after=5", **{"Last-Event-ID": "none of ours"}) as messages:
+        assert numbers(messages, 1) == [6]
+
+
+def test_every_listener_hears_everything_once(broker: httpx.Client, store: Store, monkeypatch: Any) -> None:
+    monkeypatch.setattr(feed_module, "WINDOW", 7)  # small, so that listeners fall behind it
+
+    def listen(start: int) -> list[int]:
+        with listening(broker, f"/v1/notifications/stream?after={start}") as messages:
+            return numbers(messages, 60 - start)
+
+    for _ in range(5):
+        notify(store, "a", "b", "c")
+    with ThreadPoolExecutor(8) as pool:
+        heard = [pool.submit(listen, start) for start in (0, 0, 3, 14, 15, 15, 30, 45)]
+        for _ in range(15):
+            notify(store, "a", "b", "c")
+        assert [future.result(20) for future in heard] == [
+            list(range(start + 1, 61)) for start in (0, 0, 3, 14, 15, 15, 30, 45)
+        ]
+
+
+def test_listeners_share_one_poller_that_rests_without_them(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: Counter[str] = Counter()
+    read = store.notifications
+
+    def counted(*arguments: Any) -> Any:
+        calls["read"] += 1
+        return read(*arguments)
+
+    monkeypatch.setattr(store, "notifications", counted)
+
+    async def listen(feed: Feed, count: int) -> list[int]:
+        async with aclosing(feed.follow(0)) as found:
+            return [(await anext(found)).number for _ in range(count)]
+
+    async def scenario() -> None:
+        feed = Feed(store)
+        listeners = [asyncio.create_task(listen(feed, 20)) for _ in range(50)]
+        await asyncio.sleep(0.3)
+        before = calls["read"]
+        for _ in range(20):
+            await asyncio.to_thread(notify, store, "s")
+        assert await asyncio.wait_for(asyncio.gather(*listeners), 20) == [list(range(1, 21))] * 50
+        assert calls["read"] - before < 100, "each notification was read for each listener"
+        await asyncio.sleep(0.2)
+        resting = calls["read"]
+        await asyncio.sleep(0.5)
+        assert calls["read"] == resting
+
+    asyncio.run(scenario())
+
+
+def test_the_feed_outlives_a_store_that_fails_for_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, failures = store.notifications, iter(range(2))
+
+    def shaky(*arguments: Any) -> Any:
+        if next(failures, None) == 1:
+            raise OSError("the disk is away")
+        return read(*arguments)
+
+    monkeypatch.setattr(store, "notifications", shaky)
+
+    async def scenario() -> int:
+        async with aclosing(Feed(store).follow(0)) as found:
+            waiting = asyncio.ensure_future(anext(found))
+            await asyncio.sleep(0.3)
+            await asyncio.to_thread(notify, store, "s")
+            return (await asyncio.wait_for(waiting, 10)).number
+
+    assert asyncio.run(scenario()) == 1
+
+
+def test_dead_letters_say_why(broker: httpx.Client, store: Store) -> None:
+    notify(store)
+    store.record([], [DeadLetter(1, "no home")], 1)
+    [letter] = broker.get("/v1/dead-letters").json()["items"]
+    assert (letter["position"], letter["event"], letter["reason"]) == (1, "e1", "no home")
+    assert letter["cloudevent"] == cloudevent("e1")
+    assert broker.get("/v1/dead-letters?after=1").json()["items"] == []
+
+
+def test_health_tells_how_far_the_pipeline_is(broker: httpx.Client, store: Store) -> None:
+    notify(store)
+    store.append([("urn:test", "waiting", "{}")])
+    assert broker.get("/healthz").json() == {"status": "ok", "log": 2, "pipeline": 1, "lag": 1}
+
+
+def test_an_unknown_address_is_a_problem(broker: httpx.Client) -> None:
+    for answer in (broker.get("/v1/nothing"), broker.put("/v1/events")):
+        assert answer.status_code in (404, 405)
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert broker.put("/v1/events").headers["allow"] == "POST"
