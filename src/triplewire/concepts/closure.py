@@ -82,8 +82,7 @@ def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
     subject, property_, object_ = triple
     yield from _under_entailed(triple, model)
     if property_ == RDF.type and isinstance(object_, NamedNode):
-        for alias in model.aliases(object_):
-            yield from (Triple(subject, RDF.type, cls) for cls in model.superclasses(alias))  # type: ignore[arg-type]
+        yield from (Triple(subject, RDF.type, cls) for cls in model.superclasses(object_))
     if model.typing == "rdfs":
         yield from (Triple(subject, RDF.type, cls) for cls in model.domains.get(property_, ()))
         if not isinstance(object_, Literal):

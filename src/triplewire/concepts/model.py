@@ -50,8 +50,9 @@ class ConceptModel:
     @cached_property
     def _class_edges(self) -> Mapping[Resource, frozenset[Resource]]:
         edges: dict[Resource, frozenset[Resource]] = {c: frozenset(ps) for c, ps in datatype_tree().items()}
-        for child, parents in self.class_parents.items():
-            edges[child] = edges.get(child, frozenset()) | parents
+        for table in (self.class_parents, self.same):
+            for child, parents in table.items():
+                edges[child] = edges.get(child, frozenset()) | parents
         return edges
 
     @cached_property

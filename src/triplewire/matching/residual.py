@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pyoxigraph import DefaultGraph, Quad, QueryBoolean, Store, Variable
+from collections.abc import Iterable
+
+from pyoxigraph import DefaultGraph, Literal, Quad, QueryBoolean, QuerySolutions, Store
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.matcher import Binding
-from triplewire.rdf.terms import TW, Term
+from triplewire.rdf.terms import RDF, TW, Term, Triple
 from triplewire.subscriptions.pattern import Residual
 
 HOME = TW.home
@@ -31,15 +33,27 @@ def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
     found = store.query(residual.query)
     if isinstance(found, QueryBoolean):
         return [] if found else None
-    own = {name: term for term, name in outer.items()}
-    names = [Variable(v.value) for v in found.variables]  # type: ignore[union-attr]
-    rows = [
-        {f"?{name.value}": str(own.get(row[name], row[name])) for name in names if row[name] is not None}  # type: ignore[index]
-        for row in found
-    ]
+    own = written_forms(event.closed) | {name: term for term, name in outer.items()}
+    assert isinstance(found, QuerySolutions)
+    names = [variable.value for variable in found.variables]
+    rows = [{f"?{n}": str(own.get(row[n], row[n])) for n in names if row[n] is not None} for row in found]
     if not rows:
         return None
     return rows if residual.form == "SELECT" else []
+
+
+def written_forms(triples: Iterable[Triple]) -> dict[Term, Term]:
+    """The event's own form of each literal that Oxigraph would write otherwise: ``1.50`` for its ``1.5``."""
+    literals = {t.object for t in triples if isinstance(t.object, Literal)}
+    written = sorted(literals, key=str, reverse=True)
+    scratch = Store()
+    scratch.extend(Quad(TW[str(n)], RDF.value, literal) for n, literal in enumerate(written))
+    forms: dict[Term, Term] = {}
+    for n, literal in enumerate(written):
+        kept = next(scratch.quads_for_pattern(TW[str(n)], None, None)).object
+        if kept not in literals:
+            forms[kept] = literal
+    return forms
 
 
 def _own_names(event: ClosedEvent) -> dict[Term, Term]:

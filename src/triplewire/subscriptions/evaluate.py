@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from decimal import Decimal, DivisionByZero, InvalidOperation, localcontext
+from functools import partial
 
 from pyoxigraph import Literal, NamedNode
 
@@ -25,7 +26,7 @@ from triplewire.subscriptions.pattern import (
     Variable,
 )
 
-Lookup = Callable[[Variable | Home], Term | None]
+Lookup = Callable[[Variable | Home | NamedNode], Term | None]
 Values = Callable[[tuple[NamedNode, ...]], frozenset[Term]]
 
 _ZONES_APART = Decimal(14 * 3600)
@@ -48,10 +49,10 @@ def holds(expression: Expression, lookup: Lookup, values: Values) -> bool:
 def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
     """The term that an expression comes to.
 
-    ``lookup`` gives the term of a variable, ``values`` the terms at the end of a path from the home vertex.
+    ``lookup`` gives the term that a variable or name stands for in the event, ``values`` the terms at the end of a path from the home vertex.
     """
     match expression:
-        case Variable() | Home():
+        case Variable() | Home() | NamedNode():
             term = lookup(expression)
             if term is None:
                 raise FilterError(f"{expression} is not bound")
@@ -63,7 +64,7 @@ def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
         case AttributeExists(path):
             return boolean(bool(values(path)))
         case AttributeTest(path, test):
-            return boolean(_some(values(path), test, values))
+            return boolean(_some(values(path), test, lookup, values))
         case _:
             return expression
 
@@ -250,7 +251,12 @@ _LAZY: dict[str, Callable[[Evaluate, tuple[Expression, ...]], Term]] = {
 }
 
 
-def _some(found: frozenset[Term], test: Expression, values: Values) -> bool:
+def _some(found: frozenset[Term], test: Expression, lookup: Lookup, values: Values) -> bool:
+    """Whether one of an attribute's values satisfies a test; an error if it has none."""
     if not found:
         raise FilterError("the attribute is missing")
-    return any(holds(test, {VALUE: term}.get, values) for term in found)
+    return any(holds(test, partial(_value_or, term, lookup), values) for term in found)
+
+
+def _value_or(term: Term, lookup: Lookup, operand: Variable | Home | NamedNode) -> Term | None:
+    return term if operand == VALUE else lookup(operand)

@@ -1,0 +1,119 @@
+"""Lines of files in, lines of output out: what ``triplewire match`` and the batch job share, so that they agree.
+
+Where a result is a text it is a match's line, and where it is a dict it tells what was refused, and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import EventError, SubscriptionError, UsageError
+from triplewire.lift.cloudevents import open_envelope, parse_envelope
+from triplewire.matching.matcher import Matcher
+from triplewire.subscriptions.languages import parse_subscription
+
+Refusal: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file, by its one-based number."""
+
+    file: str
+    number: int
+    text: bytes
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The lines of a file that are not blank. A line ends with a line feed, and with nothing else."""
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, start=1):
+                if text.strip():
+                    yield Line(str(path), number, text)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptModel) -> Iterator[Refusal]:
+    """Add subscriptions to a matcher; one that cannot be is refused, and so is a second one of the same id."""
+    taken: set[str] = set()
+    for line in lines:
+        id_ = None
+        try:
+            record = _record(line)
+            id_ = record.get("id")
+            subscription = parse_subscription(record, model)
+            if subscription.id in taken:
+                raise SubscriptionError(f"there is a subscription {subscription.id!r} already")
+            matcher.add(subscription)
+            taken.add(subscription.id)
+        except SubscriptionError as error:
+            yield {"subscription": id_, "file": line.file, "line": line.number} | _told(error)
+
+
+def match_lines(lines: Iterable[Line], matcher: Matcher, bindings: bool = False) -> Iterator[str | Refusal]:
+    """Match events in order. One with the source and id of an earlier one is the same event again, and is ignored."""
+    seen: set[str] = set()
+    for line in lines:
+        key = identity(line.text)
+        if key is None or key not in seen:
+            yield from match_line(line, matcher, bindings)
+        if key is not None:
+            seen.add(key)
+
+
+def identity(text: bytes) -> str | None:
+    """What tells an event from others: its source and id. None if the line is no event."""
+    try:
+        envelope = parse_envelope(text)
+    except EventError:
+        return None
+    return json.dumps([envelope.source, envelope.id])
+
+
+def match_line(line: Line, matcher: Matcher, bindings: bool = False) -> Iterator[str | Refusal]:
+    """One event's matches, by subscription id, or its refusal."""
+    id_ = None
+    try:
+        envelope = parse_envelope(line.text)
+        id_ = envelope.id
+        matches = matcher.match(open_envelope(envelope), bindings)
+    except EventError as error:
+        yield {"event": id_, "file": line.file, "line": line.number} | error.as_dict()
+    except Exception as error:  # whatever is wrong with an event, the others go on
+        told = {"error": type(error).__name__, "message": str(error)}
+        yield {"event": id_, "file": line.file, "line": line.number} | told
+    else:
+        yield from (_writable(match.as_line()) for match in matches)
+
+
+def _record(line: Line) -> dict[str, Any]:
+    try:
+        record = json.loads(line.text)
+    except json.JSONDecodeError as error:
+        raise SubscriptionError(f"not JSON: column {error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise SubscriptionError(f"not UTF-8: {error.reason} at offset {error.start}") from None
+    except RecursionError:
+        raise SubscriptionError("the JSON is nested too deeply") from None
+    if not isinstance(record, dict):
+        raise SubscriptionError(f"a subscription is a JSON object, not {type(record).__name__}")
+    return record
+
+
+def _told(error: SubscriptionError) -> Refusal:
+    """The error's own account, its place in the pattern kept apart from the place in the file."""
+    told = error.as_dict()
+    place = {name: told.pop(name) for name in ("line", "column", "excerpt") if name in told}
+    return told | ({"place": place} if place else {})
+
+
+def _writable(line: str) -> str:
+    """A JSON line with half characters, which JSON's escapes can smuggle in and no encoding can hold, as escapes."""
+    return line.encode("utf-8", "backslashreplace").decode()

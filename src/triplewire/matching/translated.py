@@ -1,0 +1,164 @@
+"""The second oracle: pattern and mapping translated to SPARQL, and Oxigraph asked on a materialised G*.
+
+It shares with brute force only the values that go in and out. G* comes from property paths over the model's own
+statements, and the operators of filters are Oxigraph's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions, Store
+
+from triplewire.concepts.closure import ClosedEvent
+from triplewire.concepts.datatypes import datatype_tree
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import UsageError
+from triplewire.matching.matcher import Binding, Match, in_order
+from triplewire.matching.residual import solutions, written_forms
+from triplewire.matching.translation import ASSERTED, HOME, MODEL, RELATIONS, Names, prefixed, translate
+from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Term, Triple
+from triplewire.subscriptions.pattern import Pattern, Subscription
+
+_SUBCLASS = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
+_RULES = [
+    # an arc under its super-properties and, reversed, under its inverses
+    "INSERT { ?s ?q ?o } WHERE { GRAPH tw:model { ?p rdfs:subPropertyOf ?q } ?s ?p ?o }",
+    "INSERT { ?o ?q ?s } WHERE { GRAPH tw:model { ?p owl:inverseOf ?q } ?s ?p ?o FILTER(!isLiteral(?o)) }",
+    # a type under its superclasses
+    f"INSERT {{ ?s a ?d }} WHERE {{ ?s a ?c . GRAPH tw:model {{ ?c {_SUBCLASS} ?d }} FILTER(isIRI(?c) && isIRI(?d)) }}",
+]
+_RDFS_RULES = [
+    "INSERT { ?s a ?c } WHERE { GRAPH tw:model { ?p rdfs:domain ?c } ?s ?p ?o }",
+    "INSERT { ?o a ?c } WHERE { GRAPH tw:model { ?p rdfs:range ?c } ?s ?p ?o FILTER(!isLiteral(?o)) }",
+]
+_RELATION_RULES = [
+    "INSERT { GRAPH tw:relations { ?s ?q ?o } } "
+    "WHERE { GRAPH tw:model { ?p rdfs:subPropertyOf ?q } GRAPH tw:relations { ?s ?p ?o } }",
+    "INSERT { GRAPH tw:relations { ?o ?q ?s } } "
+    "WHERE { GRAPH tw:model { ?p owl:inverseOf ?q } GRAPH tw:relations { ?s ?p ?o } FILTER(!isLiteral(?o)) }",
+]
+
+
+class SparqlOracle:
+    """Asks Oxigraph about every subscription on every event."""
+
+    def __init__(self, model: ConceptModel) -> None:
+        self.model = model
+        self._subscriptions: dict[str, Subscription] = {}
+
+    def add(self, subscription: Subscription) -> None:
+        if any(alternative.pattern.interests for alternative in subscription.alternatives):
+            raise UsageError("SPARQL cannot express similarity")
+        self._subscriptions[subscription.id] = subscription
+
+    def remove(self, id_: str) -> None:
+        del self._subscriptions[id_]
+
+    def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        names = _names(event.graph, self.model)
+        store = materialise(event.graph, self.model, names)
+        found = []
+        for id_ in sorted(self._subscriptions):
+            rows = _ask_all(self._subscriptions[id_], event.graph, store, names, self.model)
+            if rows is not None:
+                found.append(Match(event.id, id_, 1.0, in_order(rows) if bindings else None))
+        return found
+
+
+def materialise(graph: Graph, model: ConceptModel, names: Names) -> Store:
+    """G* in the default graph; the event as asserted, its relations, and the model in graphs of their own."""
+    store = Store()
+    event = [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph.triples]  # type: ignore[arg-type]
+    store.extend(Quad(*t, ASSERTED) for t in event)
+    store.extend(Quad(*t, DefaultGraph()) for t in event)
+    store.extend(Quad(*t, RELATIONS) for t in event if t.property != RDF.type)
+    statements = [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in _statements(model)]  # type: ignore[arg-type]
+    store.extend(Quad(*t, MODEL) for t in statements)
+    vertices = {end for t in event for end in (t.subject, t.object)}
+    types = (t for t in statements if t.property == RDF.type and t.subject in vertices)
+    store.extend(Quad(*t, DefaultGraph()) for t in types)
+    _to_fixpoint(store, _RELATION_RULES)
+    store.update(prefixed("DELETE WHERE { GRAPH tw:relations { ?s a ?c } }"))
+    _to_fixpoint(store, _RULES + (_RDFS_RULES if model.typing == "rdfs" else []))
+    return store
+
+
+def _to_fixpoint(store: Store, rules: list[str]) -> None:
+    size = -1
+    while size != len(store):
+        size = len(store)
+        for rule in rules:
+            store.update(prefixed(rule))
+
+
+def _statements(model: ConceptModel) -> Iterator[Triple]:
+    """The model's tables as the RDF that they came from, with the tree of datatypes."""
+    tables: list[tuple[Iterable[tuple[Resource, Iterable[Resource]]], NamedNode]] = [
+        (model.class_parents.items(), RDFS.subClassOf),
+        (datatype_tree().items(), RDFS.subClassOf),
+        (model.property_parents.items(), RDFS.subPropertyOf),
+        (model.inverses.items(), OWL.inverseOf),
+        (model.same.items(), OWL.sameAs),
+        (model.types.items(), RDF.type),
+        (model.domains.items(), RDFS.domain),
+        (model.ranges.items(), RDFS.range),
+    ]
+    for rows, property_ in tables:
+        yield from (Triple(child, property_, parent) for child, parents in rows for parent in parents)
+
+
+def _names(graph: Graph, model: ConceptModel) -> Names:
+    """One name for all that are the same: the event's own, of several the first; else the first of all."""
+    names: Names = {}
+    for term in model.same:
+        group = {term}
+        while wider := {other for one in group for other in model.same.get(one, ())} - group:
+            group |= wider
+        own = {t for t in group if t in graph.vertices}
+        names[term] = min(own or group, key=str)
+    return names
+
+
+def _ask_all(
+    subscription: Subscription, graph: Graph, store: Store, names: Names, model: ConceptModel
+) -> list[Binding] | None:
+    """The bindings of all alternatives that match; None if none does."""
+    home = graph.home and names.get(graph.home, graph.home)
+    own = written_forms(graph.triples)
+    matched = False
+    distinct: dict[str, Binding] = {}
+    counted: list[Binding] = []
+    for alternative in subscription.alternatives:
+        rows = _ask(alternative.pattern, store, home, names, own)
+        if rows is None:
+            continue
+        if alternative.residual is None:
+            matched = True
+            distinct |= {repr(sorted(row.items())): row for row in rows}
+        elif (more := solutions(alternative.residual, _closed(store, home, names, model))) is not None:
+            matched = True
+            counted += more
+    return [*distinct.values(), *counted] if matched else None
+
+
+def _ask(pattern: Pattern, store: Store, home: Resource | None, names: Names, own: Names) -> list[Binding] | None:
+    """The mappings of a pattern, literals in the event's ``own`` form; None if there is none."""
+    if pattern.needs_home and home is None:
+        return None
+    query = translate(pattern, names)
+    found = store.query(query, substitutions={HOME: home} if home is not None else None)
+    assert isinstance(found, QuerySolutions)
+    rows = [{f"?{v.name}": str(own.get(t := row[f"v_{v.name}"], t)) for v in pattern.variables} for row in found]
+    return rows or None
+
+
+def _closed(store: Store, home: Resource | None, names: Names, model: ConceptModel) -> ClosedEvent:
+    """The materialised graphs as the value that residuals are checked on."""
+
+    def triples(graph: NamedNode | DefaultGraph) -> frozenset[Triple]:
+        quads = store.quads_for_pattern(None, None, None, graph)
+        return frozenset(Triple(q.subject, q.predicate, q.object) for q in quads)  # type: ignore[arg-type]
+
+    return ClosedEvent(model, home, triples(ASSERTED), triples(RELATIONS), triples(DefaultGraph()), names)
