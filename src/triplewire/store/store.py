@@ -234,7 +234,7 @@ class Store:
         """One version with its documents."""
         with self._engine.connect() as connection:
             row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
-            return row and Ontology(row.version, row.since, json.loads(row.documents))
+            return Ontology(row.version, row.since, json.loads(row.documents)) if row else None
 
     # what came of it
 

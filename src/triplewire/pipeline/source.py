@@ -1,0 +1,92 @@
+"""The event log as a streaming source of Spark. An offset is a log position: the last one that has been taken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
+from pyspark.sql.types import StructType
+
+from triplewire.store import Store, StoredEvent
+
+SCHEMA = "position long, body string"
+ARROW_SCHEMA = pa.schema([("position", pa.int64()), ("body", pa.string())])
+
+SLICE = 500
+"""How many positions one task takes."""
+ROWS = 100
+"""How many events travel in one record batch."""
+
+
+class EventLog(DataSource):
+    """The event log of the store at the address ``store``, at most ``batch`` events at a time."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "triplewire"
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802, the name is Spark's
+        return EventLogReader(self.options["store"], int(self.options["batch"]))
+
+
+@dataclass
+class Slice(InputPartition):
+    """The events with ``after < position <= upto``."""
+
+    after: int
+    upto: int
+
+
+class EventLogReader(DataSourceStreamReader):
+    """Reads the log by position; where it is cut into tasks depends on the offsets alone, so a replay cuts it alike."""
+
+    def __init__(self, store: str, batch: int) -> None:
+        self.store = store
+        self.batch = batch
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802, the name is Spark's
+        """Where a stream without a checkpoint begins: after what the pipeline is known to have done."""
+        return {"position": open_store(self.store).pipeline_position()}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802, the name is Spark's
+        return ReadMaxRows(self.batch)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802, the name is Spark's
+        store = open_store(self.store)
+        if isinstance(limit, ReadMaxRows):
+            return {"position": store.nth_position_after(start["position"], limit.max_rows)}
+        return {"position": store.last_position()}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        first, last = start["position"], end["position"]
+        return [Slice(after, min(after + SLICE, last)) for after in range(first, last, SLICE)]
+
+    def read(self, partition: Slice) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        events = open_store(self.store).events(partition.after, partition.upto)
+        while rows := list(islice(events, ROWS)):
+            yield _record_batch(rows)
+
+
+def open_store(url: str) -> Store:
+    """This process's own store: a connection does not survive a fork."""
+    return _open_store(url, os.getpid())
+
+
+@cache
+def _open_store(url: str, _process: int) -> Store:
+    return Store(url)
+
+
+def _record_batch(events: Sequence[StoredEvent]) -> pa.RecordBatch:
+    positions = pa.array([event.position for event in events], pa.int64())
+    bodies = pa.array([event.body for event in events], pa.string())
+    return pa.RecordBatch.from_arrays([positions, bodies], schema=ARROW_SCHEMA)

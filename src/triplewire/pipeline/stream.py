@@ -1,0 +1,103 @@
+"""The standing job: one Structured Streaming query from the event log to notifications and dead letters."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from triplewire.errors import UsageError
+from triplewire.pipeline import stage
+from triplewire.pipeline.session import session
+from triplewire.pipeline.source import EventLog
+from triplewire.store import DeadLetter, Outcome, Store
+
+BATCH = 4000
+"""How many events of a backlog are taken at a time."""
+
+SETTINGS = {
+    "spark.python.daemon.module": "triplewire.pipeline.daemon",
+    # streams do not have it, and say so each time
+    "spark.sql.adaptive.enabled": "false",
+    # how often an idle stream looks for events: a compromise of delay and idle work
+    "spark.sql.streaming.pollingDelay": "50ms",
+    # renames instead of HDFS's abstractions: 100 ms less a batch, and sound for one writer, which _alone makes sure of
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+
+def run_stream(store: str, checkpoint: Path, master: str | None = None, until: int | None = None) -> None:
+    """Match events as they arrive, until interrupted, or until the log up to a position is done."""
+    with _alone(checkpoint), _ended_by_signal():
+        spark = session(master, "triplewire", SETTINGS)
+        try:
+            query = start_stream(spark, store, checkpoint)
+            try:
+                _wait(query, Store(store), until)
+            finally:
+                query.stop()
+        finally:
+            spark.stop()
+
+
+def start_stream(spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH) -> StreamingQuery:
+    """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
+    spark.dataSource.register(EventLog)
+    events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
+    results = events.mapInArrow(partial(stage.match_events, store=store), stage.SCHEMA)
+    writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store)))
+    return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
+
+
+def write_results(results: DataFrame, _batch: int, store: Store) -> None:
+    """Write a batch's notifications and dead letters, and how far it went, in one transaction."""
+    rows = [stage.Row(*row) for row in results.collect()]
+    outcomes = [Outcome(r.position, r.subscription, r.score, r.bindings) for r in rows if r.subscription]
+    refused = [DeadLetter(r.position, r.reason) for r in rows if r.reason]
+    store.record(outcomes, refused, max((row.position for row in rows), default=0))
+
+
+def _wait(query: StreamingQuery, store: Store, until: int | None) -> None:
+    while query.isActive and until is not None:
+        if store.pipeline_position() >= until:
+            return
+        time.sleep(0.05)
+    query.awaitTermination()
+
+
+@contextmanager
+def _alone(checkpoint: Path) -> Iterator[None]:
+    """Keep a second stream away from the checkpoint, which has room for one."""
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    with (checkpoint / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"a pipeline is running on {checkpoint} already") from None
+        yield
+
+
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """Let an interrupt or a request to terminate end the block, cleanly."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
