@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from threading import Event
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -22,6 +22,9 @@ from triplewire.store import DeadLetter, Outcome, Store
 
 BATCH = 4000
 """How many events of a backlog are taken at a time."""
+
+GLANCE, PATIENCE = 0.1, 2.0
+"""Seconds from one look at the query to the next, and for a batch to end when the stream is to."""
 
 SETTINGS = {
     "spark.python.daemon.module": "triplewire.pipeline.daemon",
@@ -37,15 +40,14 @@ SETTINGS = {
 
 
 def run_stream(store: str, checkpoint: Path, master: str | None = None, until: int | None = None) -> None:
-    """Match events as they arrive, until interrupted, or until the log up to a position is done."""
-    with _alone(checkpoint), _ended_by_signal():
+    """Match events as they arrive, until asked to end by a signal, or until the log up to a position is done."""
+    with _alone(checkpoint):
         spark = session(master, "triplewire", SETTINGS)
         try:
+            ended = _on_signals()
             query = start_stream(spark, store, checkpoint)
-            try:
-                _wait(query, Store(store), until)
-            finally:
-                query.stop()
+            _wait(query, Store(store), until, ended)
+            _stop(query)
         finally:
             spark.stop()
 
@@ -67,12 +69,28 @@ def write_results(results: DataFrame, _batch: int, store: Store) -> None:
     store.record(outcomes, refused, max((row.position for row in rows), default=0))
 
 
-def _wait(query: StreamingQuery, store: Store, until: int | None) -> None:
-    while query.isActive and until is not None:
-        if store.pipeline_position() >= until:
+def _wait(query: StreamingQuery, store: Store, until: int | None, ended: Event) -> None:
+    while query.isActive and not ended.wait(GLANCE):
+        if until is not None and store.pipeline_position() >= until:
             return
-        time.sleep(0.05)
-    query.awaitTermination()
+    if (error := query.exception()) is not None:
+        raise error
+
+
+def _stop(query: StreamingQuery) -> None:
+    """Stop between two batches if one comes soon: to break one off does no harm, but a lot of talk."""
+    deadline = time.monotonic() + PATIENCE
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    query.stop()
+
+
+def _on_signals() -> Event:
+    """What an interrupt or a request to terminate sets, from now on, instead of breaking off what is going on."""
+    ended = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: ended.set())
+    return ended
 
 
 @contextmanager
@@ -85,19 +103,3 @@ def _alone(checkpoint: Path) -> Iterator[None]:
         except BlockingIOError:
             raise UsageError(f"a pipeline is running on {checkpoint} already") from None
         yield
-
-
-@contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    """Let an interrupt or a request to terminate end the block, cleanly."""
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, before)
