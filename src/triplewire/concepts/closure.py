@@ -48,11 +48,10 @@ class ClosedEvent:
         """The classes that event or model state outright for a vertex, and its stated parents if it is a class."""
         if isinstance(vertex, Literal):
             return frozenset({vertex.datatype})
-        stated = {t.object for t in self.asserted if t.subject == vertex and t.property == RDF.type}
-        for alias in self.model.aliases(vertex):
-            stated |= self.model.types.get(alias, frozenset())
-            stated |= self.model.class_parents.get(alias, frozenset()) - {alias}
-        return frozenset(map(self.name, stated))
+        by_event = {t.object for t in self.asserted if t.subject == vertex and t.property == RDF.type}
+        tables = (self.model.types, self.model.class_parents)
+        by_model = {c for alias in self.model.aliases(vertex) for table in tables for c in table.get(alias, ())}  # type: ignore[call-overload]
+        return frozenset(by_event | {self.name(cls) for cls in by_model} - {vertex})
 
 
 def close(graph: Graph, model: ConceptModel) -> ClosedEvent:
@@ -90,13 +89,13 @@ def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
 
 
 def _under_entailed(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
-    """The arc under every property that holds with its own; a literal cannot become a subject."""
+    """The arc under every property that holds with its own. An arc to a literal cannot be turned round."""
     subject, property_, object_ = triple
-    for entailed, back in model.entailed(property_):
-        if not back:
-            yield Triple(subject, entailed, object_)
-        elif not isinstance(object_, Literal):
-            yield Triple(object_, entailed, subject)
+    if isinstance(object_, Literal):
+        yield from (Triple(subject, above, object_) for above in model.superproperties(property_))
+    else:
+        for entailed, back in model.entailed(property_):
+            yield Triple(object_, entailed, subject) if back else Triple(subject, entailed, object_)
 
 
 def _own_names(graph: Graph, model: ConceptModel) -> dict[Term, Term]:

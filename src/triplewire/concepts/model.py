@@ -70,6 +70,11 @@ class ConceptModel:
             self._superclasses[cls] = frozenset(c for c in reached if isinstance(c, NamedNode))
         return self._superclasses[cls]
 
+    def superproperties(self, property_: NamedNode) -> frozenset[NamedNode]:
+        """The properties above a property, itself and its equivalents included."""
+        reached = reachable(property_, lambda p: self.property_parents.get(p, ()))  # type: ignore[arg-type, return-value]
+        return frozenset(p for p in reached if isinstance(p, NamedNode))
+
     def entailed(self, property_: NamedNode) -> frozenset[tuple[NamedNode, bool]]:
         """The properties that hold wherever this one does, each with whether its arc runs the other way round."""
         if property_ not in self._entailed:

@@ -33,7 +33,9 @@ HOME = OxVariable("home")
 
 _ERROR = 'xsd:integer("no number")'
 _BELOW = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
-_INFIX = {"<", "<=", ">", ">=", "+", "-", "*", "/"}
+_ORDER = {"<", "<=", ">", ">="}
+_ARITHMETIC = {"+", "-", "*", "/"}
+_ORDERED = "(xsd:string, rdf:langString, xsd:boolean, xsd:dateTime, xsd:date, xsd:time)"
 _MOMENTS = "(xsd:dateTime, xsd:date, xsd:time)"
 Names = dict[Term, Term]
 
@@ -164,8 +166,10 @@ class _Translation:
         return "/".join(map(str, path))
 
     def call(self, name: str, arguments: list[str]) -> str:
-        if name in _INFIX:
+        if name in _ARITHMETIC:
             return f"({arguments[0]} {name} {arguments[1]})"
+        if name in _ORDER:
+            return _ordered(name, *arguments)
         match name:
             case "and":
                 return f"({' && '.join(arguments)})"
@@ -198,3 +202,15 @@ def _equal(a: str, b: str) -> str:
     return f"IF(!isLiteral({a}) || !isLiteral({b}) || sameTerm({a}, {b}) || {like}, {a} = {b}, {_ERROR})"
 
 
+
+
+def _ordered(name: str, a: str, b: str) -> str:
+    """An order comparison: NaN is in no order, false is before true, and what has no order is an error even beside itself.
+
+    Oxigraph sees all three otherwise.
+    """
+    numbers = f"IF({a} = {a} && {b} = {b}, {a} {name} {b}, false)"
+    others = f"isLiteral({a}) && isLiteral({b}) && sameTerm(datatype({a}), datatype({b})) && datatype({a}) IN {_ORDERED}"
+    truths = f"xsd:integer({a}) {name} xsd:integer({b})"
+    ordered = f"IF(sameTerm(datatype({a}), xsd:boolean), {truths}, {a} {name} {b})"
+    return f"IF(isNumeric({a}) && isNumeric({b}), {numbers}, IF({others}, {ordered}, {_ERROR}))"
