@@ -1,0 +1,187 @@
+"""The command line: ``triplewire match``, ``pipeline run``, ``pipeline stream``, ``serve``.
+
+Exit status: 0, 2 for wrong usage, 3 for bad input, 1 for anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+import triplewire
+from triplewire.errors import OntologyError, TriplewireError, UsageError
+from triplewire.matching import DEFAULT_MATCHER, MATCHERS
+
+BAD_INPUT = 3
+_MANY = ("--ontology", "--events")
+_FOLDER = "var"
+
+app = typer.Typer(
+    help="A tripwire for RDF triples: standing patterns in, events past them, and whoever is tripped is told why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+pipeline = typer.Typer(help="Match on Spark: files as a batch, or the event log as a stream.", no_args_is_help=True)
+app.add_typer(pipeline, name="pipeline")
+
+Ontology = Annotated[
+    list[Path],
+    typer.Option("--ontology", metavar="F…", help="RDFS or OWL files; several make one model.", exists=True, dir_okay=False),
+]
+Subscriptions = Annotated[
+    Path, typer.Option(metavar="F.ndjson", help="Subscriptions, a JSON object a line.", exists=True, dir_okay=False)
+]
+Events = Annotated[
+    list[Path],
+    typer.Option("--events", metavar="F.ndjson…", help="CloudEvents, one a line.", exists=True, dir_okay=False),
+]
+MatcherName = Annotated[str, typer.Option("--matcher", help=f"One of: {', '.join(MATCHERS)}.")]
+Bindings = Annotated[bool, typer.Option("--bindings", help="Tell what the variables are bound to.")]
+Master = Annotated[str | None, typer.Option(metavar="URL", help="The Spark master; embedded local mode if left out.")]
+Home = Annotated[
+    Path, typer.Option("--home", metavar="DIR", help="The data folder.", envvar="TRIPLEWIRE_HOME", file_okay=False)
+]
+
+
+@app.command()
+def match(
+    subscriptions: Subscriptions,
+    events: Events,
+    ontology: Ontology = [],  # noqa: B006 - typer copies it
+    matcher: MatcherName = DEFAULT_MATCHER,
+    bindings: Bindings = False,
+) -> None:
+    """Write a JSON line for each subscription that an event trips, in one process, without Spark."""
+    from triplewire.concepts.load import load_model
+    from triplewire.matching import make_matcher
+    from triplewire.matching.lines import add_subscriptions, match_lines, read_lines
+
+    model = load_model(ontology)
+    chosen = make_matcher(matcher, model)
+    refused = _report(add_subscriptions(read_lines(subscriptions), chosen, model))
+    lines = (line for path in events for line in read_lines(path))
+    for result in match_lines(_progress(lines, events), chosen, bindings):
+        if isinstance(result, str):
+            print(result)
+        else:
+            refused += _report([result])
+    if refused:
+        raise typer.Exit(BAD_INPUT)
+
+
+@pipeline.command()
+def run(
+    subscriptions: Subscriptions,
+    events: Events,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where matches/ and refused/ are written.", file_okay=False)],
+    ontology: Ontology = [],  # noqa: B006 - typer copies it
+    master: Master = None,
+    matcher: MatcherName = DEFAULT_MATCHER,
+    bindings: Bindings = False,
+) -> None:
+    """Match files on Spark: the same matches as `triplewire match`, to the line."""
+    from triplewire.pipeline.batch import run_batch
+
+    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings)):
+        raise typer.Exit(BAD_INPUT)
+
+
+@pipeline.command()
+def stream(
+    home: Home = Path(_FOLDER),
+    master: Master = None,
+    until: Annotated[int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")] = None,
+) -> None:
+    """Match the event log as it grows: the standing job behind `triplewire serve`."""
+    from triplewire.pipeline.stream import run_stream
+    from triplewire.store import store_url
+
+    run_stream(store_url(home), home / "checkpoint", master, until)
+
+
+@app.command()
+def serve(
+    home: Home = Path(_FOLDER),
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on.", envvar="PORT", min=0, max=65535)] = 8080,
+    sample: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A sample world to load first.", exists=True, file_okay=False),
+    ] = None,
+) -> None:
+    """Run the broker with its web page, and the pipeline behind it."""
+    from triplewire.broker.serve import serve as run_broker
+
+    run_broker(home, host, port, sample)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(triplewire.__version__)
+        raise typer.Exit
+
+
+def main() -> NoReturn:
+    """Run the command line; a user's mistake is a line on stderr, never a traceback."""
+    try:
+        app(args=spread(sys.argv[1:]), prog_name="triplewire")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except TriplewireError as error:
+        print(f"triplewire: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UsageError) else BAD_INPUT if isinstance(error, OntologyError) else 1)
+    sys.exit(0)
+
+
+def spread(arguments: list[str]) -> list[str]:
+    """Write ``--events a b`` as ``--events a --events b``."""
+    out: list[str] = []
+    current: str | None = None
+    for argument in arguments:
+        if argument.startswith("-"):
+            current = argument if argument in _MANY else None
+            fresh = current is not None
+        elif current is not None and not fresh:
+            out.append(current)
+        else:
+            fresh = False
+        out.append(argument)
+    return out
+
+
+def _report(refused: Iterable[dict[str, Any]]) -> int:
+    """Write what was refused to stderr, a JSON line each, and count it."""
+    count = 0
+    for count, refusal in enumerate(refused, start=1):
+        print(json.dumps(refusal, ensure_ascii=False), file=sys.stderr)
+    return count
+
+
+def _progress(lines: Iterable[Any], paths: list[Path]) -> Iterator[Any]:
+    """The lines, with a progress bar on a terminal once they have taken two seconds."""
+    if not sys.stderr.isatty():
+        yield from lines
+        return
+    from time import monotonic
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    total = sum(path.stat().st_size for path in paths)
+    start = monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("matching", total=total, visible=False)
+        for line in lines:
+            yield line
+            bar.update(task, advance=len(line.text), visible=monotonic() - start > 2)
