@@ -1,0 +1,18 @@
+"""Fixtures of the pipeline's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from triplewire.store import Store, store_url
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store."""
+    store = Store(store_url(tmp_path))
+    yield store
+    store.close()

@@ -1,0 +1,148 @@
+"""The standing query on Spark, from the log to notifications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from tests.pipeline.world import (
+    COMPUTERS,
+    FURNITURE,
+    broken,
+    cheaper,
+    document,
+    eventually,
+    expected,
+    notified,
+    offer,
+)
+from triplewire.errors import UsageError
+from triplewire.pipeline import stream
+from triplewire.store import DeadLetter, Outcome, Store
+
+
+@pytest.fixture(autouse=True)
+def settings(spark: SparkSession) -> None:
+    for name, value in stream.SETTINGS.items():
+        if name.startswith("spark.sql."):
+            spark.conf.set(name, value)
+
+
+@contextmanager
+def streaming(spark: SparkSession, store: Store, home: Path, batch: int = 100) -> Iterator[StreamingQuery]:
+    """The query while it runs."""
+    query = stream.start_stream(spark, store.url, home / "checkpoint", batch)
+    try:
+        yield query
+    finally:
+        stream._stop(query)
+
+
+def catch_up(query: StreamingQuery, store: Store) -> None:
+    """Wait until the pipeline has done the whole log."""
+
+    def done() -> bool:
+        assert query.isActive, query.exception()
+        return store.pipeline_position() >= store.last_position()
+
+    eventually(done)
+
+
+def test_events_become_notifications_and_dead_letters(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    store.put_ontology([document(COMPUTERS)])
+    store.subscribe(cheaper("a", 150))
+    store.subscribe(cheaper("b", 50))
+    with streaming(spark, store, tmp_path) as query:
+        store.append([offer(1, 100), broken(2), offer(3, 20), offer(4, 500)])
+        catch_up(query, store)
+        store.append([offer(5, 10)])
+        catch_up(query, store)
+    assert notified(store) == [(1, "a"), (3, "a"), (3, "b"), (5, "a"), (5, "b")]
+    assert store.notifications()[0].bindings == [{"?1": '"100"^^<http://www.w3.org/2001/XMLSchema#integer>'}]
+    assert [(letter.position, letter.id) for letter in store.dead_letters()] == [(2, "e2")]
+    assert "not well-formed text/turtle" in store.dead_letters()[0].reason
+
+
+def test_changes_take_effect_by_position_without_a_restart(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    """Some change while the stream is at work, some between two events of one batch."""
+    with streaming(spark, store, tmp_path) as query:
+        store.append([offer(1)])
+        store.subscribe(cheaper("a", 150, "Desktop"))
+        catch_up(query, store)
+        store.append([offer(2)])
+        catch_up(query, store)
+        store.revise(cheaper("a", 50, "Desktop"))
+        store.append([offer(3, 100), offer(4, 20)])
+        store.unsubscribe("a")
+        store.append([offer(5, 20)])
+        store.subscribe(cheaper("a", 150))
+        store.append([offer(6)])
+        store.put_ontology([document(COMPUTERS)])
+        store.append([offer(7)])
+        catch_up(query, store)
+        store.put_ontology([document(FURNITURE)])
+        store.append([offer(8)])
+        store.revise(cheaper("a", 150, "Furniture"))
+        store.append([offer(9)])
+        catch_up(query, store)
+    assert notified(store) == expected(store) == [(2, "a"), (4, "a"), (7, "a"), (9, "a")]
+
+
+def test_a_backlog_is_taken_in_bounded_batches(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    store.subscribe(cheaper("a", 150, "Desktop"))
+    store.append([offer(n) for n in range(25)])
+    with streaming(spark, store, tmp_path, batch=10) as query:
+        catch_up(query, store)
+        eventually(lambda: sum(progress["numInputRows"] for progress in query.recentProgress) == 25)
+        sizes = [progress["numInputRows"] for progress in query.recentProgress if progress["numInputRows"]]
+    assert sizes == [10, 10, 5]
+    assert notified(store) == [(position, "a") for position in range(1, 26)]
+
+
+def test_a_batch_that_was_written_and_not_committed_is_replayed_without_a_trace(
+    spark: SparkSession, store: Store, tmp_path: Path
+) -> None:
+    store.subscribe(cheaper("a", 150, "Desktop"))
+    store.append([offer(1), broken(2)])
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    before = store.notifications(), store.dead_letters()
+    store.unsubscribe("a")
+    store.append([offer(3)])
+    commit = max((tmp_path / "checkpoint" / "commits").glob("[0-9]*"))
+    commit.unlink()
+    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+        eventually(commit.exists)
+    assert (store.notifications(), store.dead_letters()) == before
+
+
+def test_a_batch_that_was_not_written_is_written_by_the_next_stream(
+    spark: SparkSession, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.subscribe(cheaper("a", 150, "Desktop"))
+    store.append([offer(1)])
+
+    def fail(_store: Store, _outcomes: list[Outcome], _refused: list[DeadLetter], _upto: int) -> None:
+        raise RuntimeError("the disk is full")
+
+    with monkeypatch.context() as patch, streaming(spark, store, tmp_path) as query:
+        patch.setattr(Store, "record", fail)
+        eventually(lambda: not query.isActive)
+        assert "the disk is full" in str(query.exception())
+    assert notified(store) == []
+    store.unsubscribe("a")
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    assert notified(store) == [(1, "a")]
+
+
+def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:
+    with stream._alone(tmp_path / "checkpoint"), pytest.raises(UsageError, match="running on .*checkpoint already"):
+        stream.run_stream("sqlite://", tmp_path / "checkpoint")
