@@ -57,10 +57,10 @@ def home(java: Java) -> Path:
     command = folder / "bin" / "java"
     if not command.exists():
         command.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = command.with_name(f"java.{os.getpid()}")
-        unfinished.write_text(script)
-        unfinished.chmod(0o755)
-        unfinished.replace(command)
+        with tempfile.NamedTemporaryFile("w", dir=command.parent, delete=False) as unfinished:
+            unfinished.write(script)
+        Path(unfinished.name).chmod(0o755)
+        Path(unfinished.name).replace(command)
     return folder
 
 
