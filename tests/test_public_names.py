@@ -38,5 +38,9 @@ def test_importing_the_package_imports_nothing_heavy():
 
 
 def test_the_testing_helpers_are_these():
-    public = [name for name in vars(triplewire.testing) if getattr(vars(triplewire.testing)[name], "__module__", "") == "triplewire.testing"]
+    public = [
+        name
+        for name in vars(triplewire.testing)
+        if getattr(vars(triplewire.testing)[name], "__module__", "") == "triplewire.testing"
+    ]
     assert sorted(public) == ["cloud_event", "trips"]

@@ -77,7 +77,8 @@ LITERALS = [
 
 CLASS_NAMES = CLASSES * 2 + [OWL.Thing, RDFS.Resource, RDFS.Literal, XSD.decimal, XSD.integer, XSD.string, TW.Number]
 COMPARISONS = ["=", "!=", "<", "<=", ">", ">="]
-TO_TERM = "str lang datatype lcase ucase strlen abs ceil floor round year month day hours minutes seconds".split()
+TO_TERM = ["str", "lang", "datatype", "lcase", "ucase", "strlen", "abs", "ceil", "floor", "round"]
+TO_TERM += ["year", "month", "day", "hours", "minutes", "seconds"]
 RESIDUALS = [
     Residual(f"SELECT ?x ?o {{ ?x <{EX}p0> ?o OPTIONAL {{ ?o <{EX}p1> ?q }} }}", "SELECT", False),
     Residual(f"ASK {{ <urn:triplewire:home> ?p ?o FILTER NOT EXISTS {{ ?o <{EX}p1> ?q }} }}", "ASK", True),
@@ -141,8 +142,13 @@ def pattern(rng: Random) -> Pattern:
         filters.append(condition(rng, leaves) if rng.random() < 0.7 else attribute_filter(rng))
     return Pattern(
         arcs=tuple(arcs),
-        classes=tuple(ClassConstraint(rng.choice(ends), rng.choice(CLASS_NAMES)) for _ in range(rng.choice([0, 0, 1, 2]))),
-        is_a=tuple(IsA(rng.choice(ends), rng.choice(COMPARISONS), rng.choice(CLASS_NAMES)) for _ in range(rng.choice([0, 0, 1]))),
+        classes=tuple(
+            ClassConstraint(rng.choice(ends), rng.choice(CLASS_NAMES)) for _ in range(rng.choice([0, 0, 1, 2]))
+        ),
+        is_a=tuple(
+            IsA(rng.choice(ends), rng.choice(COMPARISONS), rng.choice(CLASS_NAMES))
+            for _ in range(rng.choice([0, 0, 1]))
+        ),
         filters=tuple(filters),
         mapping=rng.choice(["injective", "homomorphic"]),
     )

@@ -51,7 +51,7 @@ _HOMES = {
     "parse_event": "lift.cloudevents",
     "parse_subscription": "subscriptions.languages",
 }
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

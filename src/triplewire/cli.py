@@ -33,7 +33,9 @@ app.add_typer(pipeline, name="pipeline")
 
 Ontology = Annotated[
     list[Path],
-    typer.Option("--ontology", metavar="F…", help="RDFS or OWL files; several make one model.", exists=True, dir_okay=False),
+    typer.Option(
+        "--ontology", metavar="F…", help="RDFS or OWL files; several make one model.", exists=True, dir_okay=False
+    ),
 ]
 Subscriptions = Annotated[
     Path, typer.Option(metavar="F.ndjson", help="Subscriptions, a JSON object a line.", exists=True, dir_okay=False)
@@ -97,7 +99,9 @@ def run(
 def stream(
     home: Home = Path(_FOLDER),
     master: Master = None,
-    until: Annotated[int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")] = None,
+    until: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")
+    ] = None,
 ) -> None:
     """Match the event log as it grows: the standing job behind `triplewire serve`."""
     from triplewire.pipeline.stream import run_stream
@@ -163,8 +167,9 @@ def spread(arguments: list[str]) -> list[str]:
 def _report(refused: Iterable[dict[str, Any]]) -> int:
     """Write what was refused to stderr, a JSON line each, and count it."""
     count = 0
-    for count, refusal in enumerate(refused, start=1):
+    for refusal in refused:
         print(json.dumps(refusal, ensure_ascii=False), file=sys.stderr)
+        count += 1
     return count
 
 

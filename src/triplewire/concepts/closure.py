@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.rdf.graph import Graph
-from triplewire.rdf.terms import RDF, Resource, Term, Triple
+from triplewire.rdf.terms import RDF, Resource, Term, Triple, renamed
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class ClosedEvent:
     asserted: frozenset[Triple]
     relations: frozenset[Triple]
     closed: frozenset[Triple]
-    names: dict[Term, Term]
+    names: Mapping[Resource, Resource]
 
     def name(self, term: Term) -> Term:
         """The name under which this event knows a term."""
-        return self.names.get(term, term)
+        return term if isinstance(term, Literal) else self.names.get(term, term)
 
     @cached_property
     def vertices(self) -> frozenset[Term]:
@@ -49,31 +49,37 @@ class ClosedEvent:
         if isinstance(vertex, Literal):
             return frozenset({vertex.datatype})
         by_event = {t.object for t in self.asserted if t.subject == vertex and t.property == RDF.type}
+        names = self.model.aliases(vertex)
         tables = (self.model.types, self.model.class_parents)
-        by_model = {c for alias in self.model.aliases(vertex) for table in tables for c in table.get(alias, ())}  # type: ignore[call-overload]
-        return frozenset(by_event | {self.name(cls) for cls in by_model} - {vertex})
+        by_model = {self.name(cls) for table in tables for name in names for cls in table.get(name, ())}
+        return frozenset(by_event | by_model - {vertex})
 
 
 def close(graph: Graph, model: ConceptModel) -> ClosedEvent:
     """Add to an event everything the concept model says of it, and nothing else."""
     names = _own_names(graph, model)
-
-    def named(triple: Triple) -> Triple:
-        subject, property_, object_ = triple
-        return Triple(names.get(subject, subject), property_, names.get(object_, object_))  # type: ignore[arg-type]
-
-    asserted = frozenset(map(named, graph.triples))
-    relations = {
-        fact for t in asserted if t.property != RDF.type for fact in _under_entailed(t, model) if fact.property != RDF.type
-    }
-    known = {Triple(v, RDF.type, c) for v in graph.vertices for a in model.aliases(v) for c in model.types.get(a, ())}  # type: ignore[arg-type]
-    closed = set(asserted)
-    new = closed | set(map(named, known))
+    asserted = frozenset(renamed(triple, names) for triple in graph.triples)
+    relations = {fact for t in asserted if t.property != RDF.type for fact in _under_entailed(t, model)}
+    closed: set[Triple] = set()
+    new = set(asserted) | {renamed(triple, names) for triple in _known_types(graph, model)}
     while new:
         closed |= new
-        new = {named(fact) for triple in new for fact in _consequences(triple, model)} - closed
-    home = graph.home and names.get(graph.home, graph.home)
-    return ClosedEvent(model, home, asserted, frozenset(relations), frozenset(closed), names)  # type: ignore[arg-type]
+        new = {renamed(fact, names) for triple in new for fact in _consequences(triple, model)} - closed
+    return ClosedEvent(
+        model=model,
+        home=graph.home and names.get(graph.home, graph.home),
+        asserted=asserted,
+        relations=frozenset(arc for arc in relations if arc.property != RDF.type),
+        closed=frozenset(closed),
+        names=names,
+    )
+
+
+def _known_types(graph: Graph, model: ConceptModel) -> Iterator[Triple]:
+    """The types that the model asserts of the event's vertices."""
+    for vertex in graph.resources:
+        for name in model.aliases(vertex):
+            yield from (Triple(vertex, RDF.type, cls) for cls in model.types.get(name, ()))
 
 
 def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
@@ -98,9 +104,11 @@ def _under_entailed(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
             yield Triple(object_, entailed, subject) if back else Triple(subject, entailed, object_)
 
 
-def _own_names(graph: Graph, model: ConceptModel) -> dict[Term, Term]:
-    """The name of each term with synonyms: the event's own, of several the first in code-point order."""
+def _own_names(graph: Graph, model: ConceptModel) -> Mapping[Resource, Resource]:
+    """The name of each thing with synonyms: the event's own, of several the first in code-point order."""
+    if not model.names:
+        return model.names
     names = dict(model.names)
-    for vertex in sorted((v for v in graph.vertices if v in model.names), key=str, reverse=True):
+    for vertex in sorted(graph.resources & model.names.keys(), key=str, reverse=True):
         names |= dict.fromkeys(model.aliases(vertex), vertex)
     return names

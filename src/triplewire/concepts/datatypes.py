@@ -39,11 +39,3 @@ def datatype_tree() -> dict[NamedNode, set[NamedNode]]:
     for top in (XSD.anyAtomicType, NUMBER, RDF.langString, RDF.XMLLiteral, RDF.HTML, RDF.JSON):
         parents[top] = {RDFS.Literal}
     return parents
-
-
-NUMERIC: frozenset[NamedNode] = frozenset(
-    {XSD.float, XSD.double, XSD.decimal, XSD.integer}
-    | {XSD[name] for name in "nonPositiveInteger negativeInteger long int short byte".split()}
-    | {XSD[name] for name in "nonNegativeInteger unsignedLong unsignedInt unsignedShort unsignedByte".split()}
-    | {XSD.positiveInteger}
-)

@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.datatypes import datatype_tree
 from triplewire.concepts.similarity import Similarity
 from triplewire.concepts.words import Words, words_of
-from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDFS, SKOS, Resource, Term
+from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDFS, SKOS, Resource
 
 Typing = Choice["asserted", "rdfs"]
 Parents = Mapping[Resource, frozenset[Resource]]
@@ -72,13 +72,15 @@ class ConceptModel:
 
     def superproperties(self, property_: NamedNode) -> frozenset[NamedNode]:
         """The properties above a property, itself and its equivalents included."""
-        reached = reachable(property_, lambda p: self.property_parents.get(p, ()))  # type: ignore[arg-type, return-value]
+        start: Resource = property_
+        reached = reachable(start, lambda p: self.property_parents.get(p, ()))
         return frozenset(p for p in reached if isinstance(p, NamedNode))
 
     def entailed(self, property_: NamedNode) -> frozenset[tuple[NamedNode, bool]]:
         """The properties that hold wherever this one does, each with whether its arc runs the other way round."""
         if property_ not in self._entailed:
-            reached = reachable((property_, False), self._entailed_directly)
+            start: tuple[Resource, bool] = (property_, False)
+            reached = reachable(start, self._entailed_directly)
             self._entailed[property_] = frozenset((p, back) for p, back in reached if isinstance(p, NamedNode))
         return self._entailed[property_]
 
@@ -93,16 +95,14 @@ class ConceptModel:
         """Whether ``child ⊑ parent``; reflexive."""
         return child == parent or parent in self.superclasses(child)
 
-    def aliases(self, term: Term) -> frozenset[Term]:
+    def aliases(self, name: Resource) -> frozenset[Resource]:
         """All names that the model declares to be the same as this one, itself included."""
-        if isinstance(term, Literal) or term not in self.same:
-            return frozenset({term})
-        return frozenset(reachable(term, lambda t: self.same.get(t, ())))
+        return frozenset(reachable(name, lambda one: self.same.get(one, ())))
 
     @cached_property
-    def names(self) -> dict[Term, Term]:
-        """For every term with synonyms, the one name that stands for all: the first in code-point order."""
-        return {term: min(self.aliases(term), key=str) for term in self.same}
+    def names(self) -> dict[Resource, Resource]:
+        """For every name with synonyms, the one name that stands for all: the first in code-point order."""
+        return {name: min(self.aliases(name), key=str) for name in self.same}
 
     def literal_classes(self, literal: Literal) -> frozenset[Resource]:
         """The classes of a literal: its datatype and what is above it. A literal is never an ``owl:Thing``."""
@@ -119,7 +119,6 @@ class ConceptModel:
         """Every property that the ontology mentions."""
         tables = (self.property_parents, self.inverses, self.domains, self.ranges)
         return frozenset().union(*tables, *self.property_parents.values(), *self.inverses.values())
-
 
     @cached_property
     def concept_parents(self) -> Mapping[NamedNode, frozenset[NamedNode]]:

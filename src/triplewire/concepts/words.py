@@ -45,7 +45,9 @@ def words_of(
     return Words(_called(concepts, labels), _called(properties, labels))
 
 
-def _called(terms: Iterable[Resource], labels: Mapping[Resource, tuple[Literal, ...]]) -> dict[str, tuple[NamedNode, ...]]:
+def _called(
+    terms: Iterable[Resource], labels: Mapping[Resource, tuple[Literal, ...]]
+) -> dict[str, tuple[NamedNode, ...]]:
     """Labels first: the end of an IRI counts only where no label claims the word."""
     by_label: dict[str, set[NamedNode]] = defaultdict(set)
     by_name: dict[str, set[NamedNode]] = defaultdict(set)

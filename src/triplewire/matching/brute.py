@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent, close
-from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.concepts.profile import event_profile
 from triplewire.matching.matcher import Binding, Match, in_order
 from triplewire.matching.residual import solutions
 from triplewire.rdf.graph import Event
-from triplewire.concepts.model import EVERY_RESOURCE
 from triplewire.rdf.terms import RDF, Term, Triple
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
@@ -49,7 +48,9 @@ def match_one(
     subscription: Subscription, event: ClosedEvent, profile: frozenset[NamedNode]
 ) -> tuple[float, list[Binding]] | None:
     """Score and bindings if one alternative matches, else None."""
-    scores, rows, exact = [], [], []
+    scores: list[float] = []
+    rows: list[Binding] = []
+    exact: list[Binding] = []
     for alternative in subscription.alternatives:
         score = _score(alternative.pattern, event, profile)
         solutions_ = None if score is None else _alternative(alternative, event)
@@ -137,16 +138,16 @@ def _image(mu: Mu, vertex: Vertex, event: ClosedEvent) -> Term | None:
 
 def _holds(pattern: Pattern, mu: Mu, event: ClosedEvent) -> bool:
     """Whether constraints, filters and injectivity hold under a mapping."""
-    images = {vertex: _image(mu, vertex, event) for vertex in pattern.vertices}
+    images = {vertex: term for vertex in pattern.vertices if (term := _image(mu, vertex, event)) is not None}
     return (
-        all(event.has_class(_must(images[c.vertex]), c.cls) for c in pattern.classes)
-        and all(is_a(_must(images[c.vertex]), c, event) for c in pattern.is_a)
+        all(event.has_class(images[c.vertex], c.cls) for c in pattern.classes)
+        and all(is_a(images[c.vertex], c, event) for c in pattern.is_a)
         and all(holds(f, lambda v: _image(mu, v, event), lambda path: _values(path, event)) for f in pattern.filters)
         and (pattern.mapping == "homomorphic" or _injective(images, event))
     )
 
 
-def _injective(images: dict[Vertex, Term | None], event: ClosedEvent) -> bool:
+def _injective(images: dict[Vertex, Term], event: ClosedEvent) -> bool:
     """Different vertices of the pattern go to different resources. Constants that are the same are one vertex."""
     vertices = {event.name(v) if isinstance(v, NamedNode) else v: image for v, image in images.items()}
     resources = [image for image in vertices.values() if not isinstance(image, Literal)]
@@ -204,11 +205,6 @@ def _values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
     for step in path:
         ends = {t.object for t in event.closed if t.subject in ends and t.property == step}
     return frozenset(ends)
-
-
-def _must(term: Term | None) -> Term:
-    assert term is not None
-    return term
 
 
 def _distinct(rows: list[Binding]) -> list[Binding]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, cast
 
-from pyoxigraph import DefaultGraph, Literal, Quad, QueryBoolean, QuerySolutions, Store
+from pyoxigraph import (
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryBoolean,
+    QuerySolution,
+    QuerySolutions,
+    Store,
+    Variable,
+)
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.matcher import Binding
-from triplewire.rdf.terms import RDF, TW, Term, Triple
+from triplewire.rdf.terms import RDF, TW, Resource, Term, Triple, renamed
 from triplewire.subscriptions.pattern import Residual
 
-HOME = TW.home
+Forms: TypeAlias = dict[Term, Term]
 
 
 def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
@@ -21,43 +32,39 @@ def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
     """
     if residual.needs_home and event.home is None:
         return None
-    home = event.home if residual.needs_home else None
-    outer = {own: model_name for model_name, own in _own_names(event).items()}
-    if home is not None:
-        outer[home] = HOME
+    outer: dict[Resource, Resource] = {event.names[name]: name for name in event.model.names.values()}
+    query = residual.query
+    if residual.needs_home and isinstance(event.home, NamedNode):
+        query = query.replace(str(TW.home), str(outer.get(event.home, event.home)))
+    elif residual.needs_home and event.home is not None:
+        outer[event.home] = TW.home
     store = Store()
-    store.extend(
-        Quad(outer.get(s, s), p, outer.get(o, o), DefaultGraph())  # type: ignore[arg-type]
-        for s, p, o in event.closed
-    )
-    found = store.query(residual.query)
+    store.extend(Quad(*renamed(triple, outer), DefaultGraph()) for triple in event.closed)
+    found = store.query(query)
     if isinstance(found, QueryBoolean):
         return [] if found else None
     own = written_forms(event.closed) | {name: term for term, name in outer.items()}
-    assert isinstance(found, QuerySolutions)
-    names = [variable.value for variable in found.variables]
-    rows = [{f"?{n}": str(own.get(row[n], row[n])) for n in names if row[n] is not None} for row in found]
+    found = cast(QuerySolutions, found)
+    rows = [_binding(found.variables, row, own) for row in found]
     if not rows:
         return None
     return rows if residual.form == "SELECT" else []
 
 
-def written_forms(triples: Iterable[Triple]) -> dict[Term, Term]:
+def written_forms(triples: Iterable[Triple]) -> Forms:
     """The event's own form of each literal that Oxigraph would write otherwise: ``1.50`` for its ``1.5``."""
     literals = {t.object for t in triples if isinstance(t.object, Literal)}
     written = sorted(literals, key=str, reverse=True)
     scratch = Store()
     scratch.extend(Quad(TW[str(n)], RDF.value, literal) for n, literal in enumerate(written))
-    forms: dict[Term, Term] = {}
+    forms: Forms = {}
     for n, literal in enumerate(written):
         kept = next(scratch.quads_for_pattern(TW[str(n)], None, None)).object
-        if kept not in literals:
+        if isinstance(kept, Literal) and kept not in literals:
             forms[kept] = literal
     return forms
 
 
-def _own_names(event: ClosedEvent) -> dict[Term, Term]:
-    """The event's own name for each thing that the model has one name for."""
-    return {name: event.name(name) for name in set(event.model.names.values())}
-
-
+def _binding(variables: Sequence[Variable], row: QuerySolution, own: Forms) -> Binding:
+    pairs = zip(variables, row, strict=True)
+    return {str(variable): str(own.get(term, term)) for variable, term in pairs if term is not None}  # type: ignore[call-overload]

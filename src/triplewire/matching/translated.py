@@ -7,6 +7,7 @@ statements, and the operators of filters are Oxigraph's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions, Store
 
@@ -15,10 +16,10 @@ from triplewire.concepts.datatypes import datatype_tree
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
 from triplewire.matching.matcher import Binding, Match, in_order
-from triplewire.matching.residual import solutions, written_forms
+from triplewire.matching.residual import Forms, solutions, written_forms
 from triplewire.matching.translation import ASSERTED, HOME, MODEL, RELATIONS, Names, prefixed, translate
 from triplewire.rdf.graph import Event, Graph
-from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Term, Triple
+from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Triple, renamed
 from triplewire.subscriptions.pattern import Pattern, Subscription
 
 _SUBCLASS = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
@@ -70,11 +71,11 @@ class SparqlOracle:
 def materialise(graph: Graph, model: ConceptModel, names: Names) -> Store:
     """G* in the default graph; the event as asserted, its relations, and the model in graphs of their own."""
     store = Store()
-    event = [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph.triples]  # type: ignore[arg-type]
+    event = [renamed(triple, names) for triple in graph.triples]
     store.extend(Quad(*t, ASSERTED) for t in event)
     store.extend(Quad(*t, DefaultGraph()) for t in event)
     store.extend(Quad(*t, RELATIONS) for t in event if t.property != RDF.type)
-    statements = [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in _statements(model)]  # type: ignore[arg-type]
+    statements = [renamed(triple, names) for triple in _statements(model)]
     store.extend(Quad(*t, MODEL) for t in statements)
     vertices = {end for t in event for end in (t.subject, t.object)}
     types = (t for t in statements if t.property == RDF.type and t.subject in vertices)
@@ -111,13 +112,12 @@ def _statements(model: ConceptModel) -> Iterator[Triple]:
 
 def _names(graph: Graph, model: ConceptModel) -> Names:
     """One name for all that are the same: the event's own, of several the first; else the first of all."""
-    names: Names = {}
-    for term in model.same:
-        group = {term}
+    names: dict[Resource, Resource] = {}
+    for name in model.same:
+        group = {name}
         while wider := {other for one in group for other in model.same.get(one, ())} - group:
             group |= wider
-        own = {t for t in group if t in graph.vertices}
-        names[term] = min(own or group, key=str)
+        names[name] = min(group & graph.resources or group, key=str)
     return names
 
 
@@ -143,13 +143,12 @@ def _ask_all(
     return [*distinct.values(), *counted] if matched else None
 
 
-def _ask(pattern: Pattern, store: Store, home: Resource | None, names: Names, own: Names) -> list[Binding] | None:
+def _ask(pattern: Pattern, store: Store, home: Resource | None, names: Names, own: Forms) -> list[Binding] | None:
     """The mappings of a pattern, literals in the event's ``own`` form; None if there is none."""
     if pattern.needs_home and home is None:
         return None
     query = translate(pattern, names)
-    found = store.query(query, substitutions={HOME: home} if home is not None else None)
-    assert isinstance(found, QuerySolutions)
+    found = cast(QuerySolutions, store.query(query, substitutions={HOME: home} if home is not None else None))
     rows = [{f"?{v.name}": str(own.get(t := row[f"v_{v.name}"], t)) for v in pattern.variables} for row in found]
     return rows or None
 

@@ -6,13 +6,14 @@ the variable ``HOME``, for which the caller substitutes it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 from pyoxigraph import Variable as OxVariable
 
 from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE
-from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES, Term
+from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES, Resource
 from triplewire.subscriptions.pattern import (
     VALUE,
     AttributeExists,
@@ -37,7 +38,7 @@ _ORDER = {"<", "<=", ">", ">="}
 _ARITHMETIC = {"+", "-", "*", "/"}
 _ORDERED = "(xsd:string, rdf:langString, xsd:boolean, xsd:dateTime, xsd:date, xsd:time)"
 _MOMENTS = "(xsd:dateTime, xsd:date, xsd:time)"
-Names = dict[Term, Term]
+Names = Mapping[Resource, Resource]
 
 
 def prefixed(text: str) -> str:
@@ -78,8 +79,10 @@ class _Translation:
                 return f"?v_{name}"
             case Home():
                 return "?home"
-            case _:
+            case NamedNode():
                 return str(self.names.get(vertex, vertex))
+            case Literal():
+                return str(vertex)
 
     def arc(self, subject: Vertex, property_: NamedNode | Variable, object_: Vertex, scope: Scope) -> str:
         middle = str(property_) if isinstance(property_, NamedNode) else self.vertex(property_)
@@ -102,7 +105,8 @@ class _Translation:
 
     def datatype_below(self, literal: str, cls: str) -> str:
         datatype = self.variable()
-        return f"EXISTS {{ GRAPH tw:model {{ {datatype} {_BELOW} {cls} }} FILTER(sameTerm({datatype}, datatype({literal}))) }}"
+        below = f"GRAPH tw:model {{ {datatype} {_BELOW} {cls} }}"
+        return f"EXISTS {{ {below} FILTER(sameTerm({datatype}, datatype({literal}))) }}"
 
     def is_a(self, constraint: IsA) -> str:
         node, cls = self.vertex(constraint.vertex), self.vertex(constraint.cls)
@@ -136,7 +140,9 @@ class _Translation:
             f"|| EXISTS {{ GRAPH tw:model {{ {lower} a {other} . {other} {_BELOW} {upper} }} }}"
         )
         value = f"{upper} IN ({literals}) || {self.datatype_below(lower, upper)}"
-        return f"!isLiteral({upper}) && (({self.subclass(lower, upper)}) || IF(isLiteral({lower}), {value}, {instance}))"
+        return (
+            f"!isLiteral({upper}) && (({self.subclass(lower, upper)}) || IF(isLiteral({lower}), {value}, {instance}))"
+        )
 
     def stated(self, node: str, cls: str) -> str:
         parent = f"EXISTS {{ GRAPH tw:model {{ {node} rdfs:subClassOf|a {cls} FILTER(!sameTerm({node}, {cls})) }} }}"
@@ -194,7 +200,7 @@ class _Translation:
 
 
 def _equal(a: str, b: str) -> str:
-    """``=`` where unlike types, and times that a missing zone leaves open, are an error: Oxigraph calls them unequal."""
+    """``=`` where unlike types, and times that a missing zone leaves open, are an error; Oxigraph says unequal."""
     same_type = f"sameTerm(datatype({a}), datatype({b}))"
     numbers = f"(isNumeric({a}) && isNumeric({b}))"
     certain = f"IF(datatype({a}) IN {_MOMENTS}, {a} = {b} || {a} < {b} || {a} > {b}, true)"
@@ -202,15 +208,15 @@ def _equal(a: str, b: str) -> str:
     return f"IF(!isLiteral({a}) || !isLiteral({b}) || sameTerm({a}, {b}) || {like}, {a} = {b}, {_ERROR})"
 
 
-
-
 def _ordered(name: str, a: str, b: str) -> str:
-    """An order comparison: NaN is in no order, false is before true, and what has no order is an error even beside itself.
+    """An order comparison. NaN is in no order, false is before true, what has no order is an error beside itself too.
 
     Oxigraph sees all three otherwise.
     """
     numbers = f"IF({a} = {a} && {b} = {b}, {a} {name} {b}, false)"
-    others = f"isLiteral({a}) && isLiteral({b}) && sameTerm(datatype({a}), datatype({b})) && datatype({a}) IN {_ORDERED}"
+    others = (
+        f"isLiteral({a}) && isLiteral({b}) && sameTerm(datatype({a}), datatype({b})) && datatype({a}) IN {_ORDERED}"
+    )
     truths = f"xsd:integer({a}) {name} xsd:integer({b})"
     ordered = f"IF(sameTerm(datatype({a}), xsd:boolean), {truths}, {a} {name} {b})"
     return f"IF(isNumeric({a}) && isNumeric({b}), {numbers}, IF({others}, {ordered}, {_ERROR}))"

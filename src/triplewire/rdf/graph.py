@@ -26,6 +26,11 @@ class Graph:
         """Every subject and object."""
         return frozenset(end for triple in self.triples for end in (triple.subject, triple.object))
 
+    @cached_property
+    def resources(self) -> frozenset[Resource]:
+        """Every vertex that is not a literal."""
+        return frozenset(vertex for vertex in self.vertices if not isinstance(vertex, Literal))
+
 
 @dataclass(frozen=True)
 class Event:
@@ -54,7 +59,7 @@ def check_strict(graph: Graph, typed_elsewhere: Collection[Term] = ()) -> None:
     if graph.home is None:
         raise EventError("the event has no home vertex: name it with the attribute 'home', or call it _:H")
     arcs = [triple for triple in graph.triples if triple.property != RDF.type]
-    reached = {graph.home}
+    reached: set[Term] = {graph.home}
     frontier: list[Term] = [graph.home]
     while frontier:
         subject = frontier.pop()

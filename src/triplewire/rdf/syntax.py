@@ -42,7 +42,7 @@ def read(data: str | bytes, media_type: str, base: str | None = None) -> list[Tr
 def write(triples: Iterable[Triple], media_type: str = "application/n-triples") -> str:
     """A document of these triples."""
     quads = (Quad(*triple, DefaultGraph()) for triple in triples)
-    return serialize(quads, format=FORMATS[media_type]).decode()
+    return (serialize(quads, format=FORMATS[media_type]) or b"").decode()
 
 
 def _decode(data: bytes) -> str:

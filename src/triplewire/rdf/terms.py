@@ -5,6 +5,7 @@ A term is pyoxigraph's: immutable, hashable, and printed by ``str`` in N-Triples
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -19,6 +20,13 @@ class Triple(NamedTuple):
     subject: Resource
     property: NamedNode
     object: Term
+
+
+def renamed(triple: Triple, names: Mapping[Resource, Resource]) -> Triple:
+    """The triple with its ends under other names, where they have any."""
+    subject, property_, object_ = triple
+    end = object_ if isinstance(object_, Literal) else names.get(object_, object_)
+    return Triple(names.get(subject, subject), property_, end)
 
 
 class Vocabulary:

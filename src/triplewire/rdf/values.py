@@ -1,7 +1,7 @@
 """The values of literals: numbers, texts, truth, and points in time.
 
-``value(literal)`` is a Python value, or raises ``NoValue`` where the lexical form is not one of the datatype's or the
-datatype is not known here. Two values are comparable if they are of the same kind.
+``value(literal)`` is a Python value, or raises ``NoValueError`` where the lexical form is not one of the datatype's or
+the datatype is not known here. Two values are comparable if they are of the same kind.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.rdf.terms import RDF, XSD
 
 
-class NoValue(Exception):
+class NoValueError(Exception):
     """The literal has no value that we know of."""
 
 
@@ -66,13 +66,11 @@ class Moment:
 
 Value: TypeAlias = Number | Text | bool | Moment
 
-_INTEGERS = frozenset(
-    XSD[name]
-    for name in (
-        "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong unsignedInt "
-        "unsignedShort unsignedByte positiveInteger"
-    ).split()
+_INTEGER_NAMES = (
+    "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong unsignedInt "
+    "unsignedShort unsignedByte positiveInteger"
 )
+_INTEGERS = frozenset(XSD[name] for name in _INTEGER_NAMES.split())
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
@@ -106,7 +104,7 @@ def value(literal: Literal) -> Value:
         return Number(Rank.DOUBLE, number) if datatype == XSD.double else Number(Rank.FLOAT, single(number))
     if datatype in _MOMENTS and (found := _MOMENTS[datatype].fullmatch(text)):
         return _moment(datatype, found.groupdict())
-    raise NoValue(str(literal))
+    raise NoValueError(str(literal))
 
 
 def is_numeric_type(datatype: NamedNode) -> bool:
@@ -138,14 +136,14 @@ def _moment(datatype: NamedNode, parts: dict[str, str]) -> Moment:
     second = Decimal(parts["second"]) if "second" in parts else None
     if month is not None and day is not None and year is not None:
         if not 1 <= month <= 12 or not 1 <= day <= _month_length(year, month):
-            raise NoValue(f"{year}-{month}-{day}")
+            raise NoValueError(f"{year}-{month}-{day}")
         days = _days(year, month, day)
     else:
         days = _days(1972, 12, 31)
     if hour is not None and minute is not None and second is not None:
         midnight_after = hour == 24 and minute == 0 and second == 0
         if (hour > 23 and not midnight_after) or minute > 59 or second >= 60:
-            raise NoValue(f"{hour}:{minute}:{second}")
+            raise NoValueError(f"{hour}:{minute}:{second}")
     zone = _zone(parts.get("zone"))
     clock = Decimal(3600 * (hour or 0) + 60 * (minute or 0)) + (second or Decimal(0))
     if datatype == XSD.time and hour == 24:
@@ -162,7 +160,7 @@ def _zone(text: str | None) -> int | None:
         return 0
     hours, minutes = int(text[1:3]), int(text[4:6])
     if minutes > 59 or 60 * hours + minutes > 840:
-        raise NoValue(text)
+        raise NoValueError(text)
     return (60 * hours + minutes) * (-1 if text[0] == "-" else 1)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, delete, event, func, select, union, update
+from sqlalchemy import Connection, Engine, create_engine, event, func, select, union, update
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import OperationalError
 
@@ -274,7 +274,7 @@ class Store:
             query = query.where(notifications.c.subscription == subscription)
         with self._engine.connect() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
-            return [Notification(*row[:7], json.loads(row[7]), row[8]) for row in rows]
+            return [_notification(row) for row in rows]
 
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""
@@ -322,11 +322,11 @@ def _check_version(connection: Connection, url: str) -> None:
 
 def _append(connection: Connection, source: str, id_: str, body: str) -> int:
     known = select(events.c.position).where(events.c.source == source, events.c.id == id_)
-    if (position := connection.scalar(known)) is not None:
+    position: int | None = connection.scalar(known)
+    if position is not None:
         return position
     row = {"source": source, "id": id_, "body": body, "received": _now()}
-    added: int = connection.execute(insert(events).values(row)).inserted_primary_key[0]
-    return added
+    return connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
 
 
 def _last_position(connection: Connection) -> int:
@@ -335,7 +335,7 @@ def _last_position(connection: Connection) -> int:
 
 def _current(connection: Connection, id_: str) -> Revision | None:
     row = connection.execute(select(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None))).first()
-    return row and _revision(row)
+    return None if row is None else _revision(row)
 
 
 def _insert_revision(connection: Connection, record: Mapping[str, Any], since: int) -> int:
@@ -358,6 +358,10 @@ def _notified() -> Any:
     columns = (notifications.c.number, notifications.c.position, events.c.id, events.c.source, events.c.body)
     rest = (notifications.c.subscription, notifications.c.score, notifications.c.bindings, notifications.c.created)
     return select(*columns, *rest).join(events, events.c.position == notifications.c.position)
+
+
+def _notification(row: Any) -> Notification:
+    return Notification(*row[:7], bindings=json.loads(row[7]), created=row[8])
 
 
 def _raise_mark(connection: Connection, name: str, value: int) -> None:

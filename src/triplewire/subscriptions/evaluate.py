@@ -10,11 +10,22 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal, DivisionByZero, InvalidOperation, localcontext
 from functools import partial
+from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.terms import XSD, Term
-from triplewire.rdf.values import Moment, NoValue, Number, Rank, Text, Value, is_numeric_type, number_literal, value
+from triplewire.rdf.values import (
+    Moment,
+    NoValueError,
+    Number,
+    Rank,
+    Text,
+    Value,
+    is_numeric_type,
+    number_literal,
+    value,
+)
 from triplewire.subscriptions.functions import FUNCTIONS, FilterError, boolean
 from triplewire.subscriptions.pattern import (
     VALUE,
@@ -30,7 +41,7 @@ Lookup = Callable[[Variable | Home | NamedNode], Term | None]
 Values = Callable[[tuple[NamedNode, ...]], frozenset[Term]]
 
 _ZONES_APART = Decimal(14 * 3600)
-_ORDER: dict[str, Callable[[object, object], bool]] = {
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -49,7 +60,8 @@ def holds(expression: Expression, lookup: Lookup, values: Values) -> bool:
 def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
     """The term that an expression comes to.
 
-    ``lookup`` gives the term that a variable or name stands for in the event, ``values`` the terms at the end of a path from the home vertex.
+    ``lookup`` gives the term that a variable or name stands for in the event, ``values`` the terms at the end of a path
+    from the home vertex.
     """
     match expression:
         case Variable() | Home() | NamedNode():
@@ -81,7 +93,7 @@ def truth(term: Term) -> bool:
                 return text != ""
             case Number(_, number):
                 return number != 0 and number == number
-    except NoValue:
+    except NoValueError:
         if term.datatype == XSD.boolean or is_numeric_type(term.datatype):
             return False
     raise FilterError(f"{term} is neither true nor false")
@@ -185,7 +197,7 @@ def _number(term: Term) -> Number:
 def _value(literal: Literal) -> Value | None:
     try:
         return value(literal)
-    except NoValue:
+    except NoValueError:
         return None
 
 

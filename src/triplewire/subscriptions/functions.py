@@ -12,14 +12,14 @@ import re2
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.rdf.terms import XSD, Term
-from triplewire.rdf.values import Moment, NoValue, Number, Rank, Text, number_literal, value
+from triplewire.rdf.values import Moment, NoValueError, Number, Rank, Text, number_literal, value
 
 
 class FilterError(Exception):
     """A filter came to an error, which is not true. Never leaves the evaluation of a filter."""
 
 
-class BadRegex(ValueError):
+class BadRegexError(ValueError):
     """A regular expression, or its flags, that RE2 refuses."""
 
 
@@ -41,7 +41,7 @@ def compiled(pattern: str, flags: str = "") -> re2._Regexp:
     """A user's regular expression, compiled by RE2 so that no text can make it slow."""
     unknown = set(flags) - set("ismq")
     if unknown:
-        raise BadRegex(f"unknown regular expression flag {sorted(unknown)[0]!r}; known are i, s, m and q")
+        raise BadRegexError(f"unknown regular expression flag {min(unknown)!r}; known are i, s, m and q")
     options = re2.Options()
     options.case_sensitive = "i" not in flags
     options.dot_nl = "s" in flags
@@ -52,7 +52,7 @@ def compiled(pattern: str, flags: str = "") -> re2._Regexp:
         return re2.compile(source, options)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
-        raise BadRegex(f"RE2 refuses the regular expression {pattern!r}: {reason}") from None
+        raise BadRegexError(f"RE2 refuses the regular expression {pattern!r}: {reason}") from None
 
 
 def text_of(term: Term) -> Text:
@@ -73,7 +73,7 @@ def _plain(term: Term) -> str:
 def _value(term: Term) -> object:
     try:
         return value(term) if isinstance(term, Literal) else None
-    except NoValue:
+    except NoValueError:
         return None
 
 
@@ -93,7 +93,7 @@ def _regex(term: Term, pattern: Term, flags: Term | None = None) -> Term:
     text = text_of(term).value
     try:
         rule = compiled(_plain(pattern), _plain(flags) if flags else "")
-    except BadRegex as error:
+    except BadRegexError as error:
         raise FilterError(str(error)) from None
     return boolean(rule.search(text) is not None)
 
@@ -102,7 +102,7 @@ def _replace(term: Term, pattern: Term, by: Term, flags: Term | None = None) -> 
     text = text_of(term)
     try:
         rule = compiled(_plain(pattern), _plain(flags) if flags else "")
-    except BadRegex as error:
+    except BadRegexError as error:
         raise FilterError(str(error)) from None
     template = _plain(by)
     if rule.search("") is not None:
@@ -230,7 +230,7 @@ def _field(index: int) -> Callable[[Term], Term]:
 
     def apply(term: Term) -> Term:
         found = _value(term)
-        part = found.fields[index] if isinstance(found, Moment) else None
+        part: int | Decimal | None = found.fields[index] if isinstance(found, Moment) else None
         if part is None:
             raise FilterError(f"{term} has no such part")
         rank = Rank.DECIMAL if isinstance(part, Decimal) else Rank.INTEGER
@@ -246,7 +246,9 @@ def _tz(term: Term) -> Term:
     if found.zone is None:
         return Literal("")
     sign, minutes = "-" if found.zone < 0 else "+", abs(found.zone)
-    return Literal("Z" if found.zone == 0 and term.value.endswith("Z") else f"{sign}{minutes // 60:02}:{minutes % 60:02}")
+    return Literal(
+        "Z" if found.zone == 0 and term.value.endswith("Z") else f"{sign}{minutes // 60:02}:{minutes % 60:02}"
+    )
 
 
 def _as_number(term: Term) -> Term:

@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES, XSD
-from triplewire.subscriptions.functions import FUNCTIONS, LAZY_FUNCTIONS, BadRegex, compiled
+from triplewire.subscriptions.functions import FUNCTIONS, LAZY_FUNCTIONS, BadRegexError, compiled
 from triplewire.subscriptions.pattern import Call, Expression
 
 LONGEST_TEXT = 65_536
@@ -90,7 +90,9 @@ def parser(grammar: str) -> Lark:
 def parse(language: str, grammar: str, text: str, build: Transformer[Token, Result]) -> Result:
     """Parse a text and build its meaning; whatever goes wrong is a ``SubscriptionError`` that tells where."""
     if len(text) > LONGEST_TEXT:
-        raise SubscriptionError(f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read", language=language)
+        raise SubscriptionError(
+            f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read", language=language
+        )
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise SubscriptionError("the text has half a surrogate pair in it", language=language)
     try:
@@ -220,7 +222,7 @@ def check_regex(rule: Expression, flags: Expression | None, token: Token, fail: 
     if isinstance(rule, Literal) and (flags is None or isinstance(flags, Literal)):
         try:
             compiled(rule.value, flags.value if flags else "")
-        except BadRegex as error:
+        except BadRegexError as error:
             raise fail(f"{error}.", token) from None
 
 
@@ -231,5 +233,3 @@ def check_depth(expression: Expression, language: str) -> None:
 
 def _depth(expression: Expression) -> int:
     return 1 + max(map(_depth, expression.arguments), default=0) if isinstance(expression, Call) else 1
-
-

@@ -13,7 +13,18 @@ from triplewire.errors import SubscriptionError
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES, XSD
 from triplewire.rdf.values import is_numeric_type
 from triplewire.subscriptions.grammar import expand
-from triplewire.subscriptions.pattern import HOME, Arc, Call, Comparison, Expression, IsA, Pattern, Scope, Variable, Vertex
+from triplewire.subscriptions.pattern import (
+    HOME,
+    Arc,
+    Call,
+    Comparison,
+    Expression,
+    IsA,
+    Pattern,
+    Scope,
+    Variable,
+    Vertex,
+)
 from triplewire.subscriptions.pattern import Mapping as MappingKind
 
 OPERATORS: tuple[str, ...] = get_args(Comparison)
@@ -80,7 +91,7 @@ def _constraint(stated: object, vertex: Vertex, prefixes: Mapping[str, str], whe
 
 
 def _term(text: object, prefixes: Mapping[str, str], where: str) -> Vertex:
-    """A term from its JSON: ``?x``, ``_:H``, ``<iri>``, ``ex:name``, an absolute IRI, ``"text"^^type``, or a plain value."""
+    """A term from its JSON: ``?x``, ``_:H``, ``<iri>``, ``ex:name``, an absolute IRI, ``"text"^^type``, a plain value."""
     if isinstance(text, bool | int):
         return Literal(text)
     if isinstance(text, float):
@@ -128,7 +139,9 @@ def _json(text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise SubscriptionError.at(text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="gtopss") from None
+        raise SubscriptionError.at(
+            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="gtopss"
+        ) from None
     except RecursionError:
         raise _error("the JSON is nested too deeply") from None
 

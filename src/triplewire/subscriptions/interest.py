@@ -64,7 +64,9 @@ def _json(text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise SubscriptionError.at(text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="interest") from None
+        raise SubscriptionError.at(
+            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="interest"
+        ) from None
     except RecursionError:
         raise _error("the JSON is nested too deeply") from None
 

@@ -141,7 +141,9 @@ class _Builder(TermBuilder):
     def home(self, children: list[Token]) -> Home:
         if children[0] != str(HOME):
             name = children[0][2:]
-            raise self.fail(f"{children[0]} is no vertex that a subscription can name.", children[0], nearest=f"?{name}")
+            raise self.fail(
+                f"{children[0]} is no vertex that a subscription can name.", children[0], nearest=f"?{name}"
+            )
         return HOME
 
     def signed(self, children: list[Token]) -> Literal:
@@ -196,7 +198,8 @@ def _check_reachable(pattern: Pattern, statements: list[Statement], builder: _Bu
     ends: dict[Vertex, set[Vertex]] = defaultdict(set)
     for arc in pattern.arcs:
         ends[arc.subject].add(arc.object)
-    reached = reachable(HOME, lambda vertex: ends[vertex])
+    home: Vertex = HOME
+    reached = reachable(home, lambda vertex: ends[vertex])
     for statement in statements:
         if statement.subject not in reached:
             raise builder.fail(f"no path leads from the home vertex _:H to {statement.subject}.", statement.where)

@@ -41,7 +41,6 @@ _REFUSED = {
     "LOAD": "updates change data, and an event is never changed",
 }
 _UPDATES = ("LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "INSERT", "DELETE", "WITH")
-_HOME = TW.home
 
 
 class _Lexeme(NamedTuple):
@@ -53,7 +52,9 @@ class _Lexeme(NamedTuple):
 def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Residual:
     """The residual that a query is, its prefixes declared and its names those that the model knows things by."""
     if len(text) > LONGEST_TEXT:
-        raise SubscriptionError(f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql")
+        raise SubscriptionError(
+            f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql"
+        )
     lexemes = list(_lexemes(text))
     _refuse(text, lexemes)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
@@ -106,15 +107,13 @@ def _declared(lexemes: list[_Lexeme]) -> dict[str, str]:
     return {n.text[:-1]: i.text[1:-1] for p, n, i in triples if p.text.upper() == "PREFIX" and i.kind == "iri"}
 
 
-def _renamed(
-    text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], model: ConceptModel
-) -> tuple[str, bool]:
+def _renamed(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], model: ConceptModel) -> tuple[str, bool]:
     """The text with every name that has synonyms in the model under its one name; and whether it names ``tw:home``."""
-    names = {str(term)[1:-1]: str(name) for term, name in model.names.items()}
+    names = {term.value: str(name) for term, name in model.names.items()} | {TW.home.value: str(TW.home)}
     out, end, needs_home = [], 0, False
     for lexeme in lexemes:
         iri = _iri(lexeme, prefixes)
-        needs_home |= iri == _HOME.value
+        needs_home |= iri == TW.home.value
         if iri in names:
             out += [text[end : lexeme.start], names[iri]]
             end = lexeme.start + len(lexeme.text)
