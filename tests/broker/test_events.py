@@ -13,6 +13,7 @@ import pytest
 
 from tests.broker.clients import OFFER, cloudevent, publish
 from triplewire.broker.publisher import Publisher
+from triplewire.errors import StoreError
 from triplewire.lift.cloudevents import parse_envelope, parse_event
 from triplewire.store import Store
 
@@ -76,6 +77,7 @@ def test_publishing_again_changes_nothing(broker: httpx.Client, store: Store) ->
         (BATCH, json.dumps([cloudevent(), 7]), 400, "event 2 of the batch"),
         (BATCH, json.dumps([cloudevent(), cloudevent(data="x" * (1 << 20))]), 413, "event 2 of the batch"),
         ("text/turtle", "\xff", 400, "not UTF-8"),
+        ("text/turtle", " \n", 400, "empty"),
         ("text/turtle", "#" * ((1 << 20) + 1), 413, "1,048,576"),
         ("text/plain", OFFER, 415, "text/plain is not understood"),
         ("application/x-www-form-urlencoded", OFFER, 415, "text/turtle"),
@@ -137,8 +139,6 @@ def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.Monke
 
 
 def test_a_store_that_fails_is_no_acceptance(broker: httpx.Client, store: Store, monkeypatch: Any) -> None:
-    from triplewire.errors import StoreError
-
     def fail(_rows: Any) -> list[int]:
         raise StoreError("/secret/path: disk full")
 

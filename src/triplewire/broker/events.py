@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
+from secrets import token_hex
 from typing import Any
 from urllib.parse import unquote
-from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
@@ -53,11 +53,12 @@ async def _single(request: Request) -> Envelope:
         return _envelope(parse_json(await read_body(request, EVENT_LIMIT)))
     if kind not in FORMATS:
         raise unsupported(kind, (STRUCTURED, BATCH, *FORMATS))
-    data = text_of(await read_body(request, EVENT_LIMIT))
+    if not (data := text_of(await read_body(request, EVENT_LIMIT))).strip():
+        raise EventError("the body is empty")
     attributes = _attributes(request.headers)
     if not any(name in attributes for name in REQUIRED):
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        attributes = {**DEFAULTS, "id": str(uuid4()), "time": now, **attributes}
+        attributes = {**DEFAULTS, "id": token_hex(8), "time": now, **attributes}
     return parse_envelope({**attributes, "datacontenttype": kind, "data": data})
 
 

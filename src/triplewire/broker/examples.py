@@ -29,7 +29,7 @@ PATTERNS = {
 (_:H, ?pc, (ex:Selling, ex:target, ex:Computer))
 (_:H, ?price, (ex:Selling, ex:price, ex:MoneyValue))
 (?price, units:dollar, (ex:MoneyValue, ex:currency, owl:Thing))
-(?price, ?amount, (ex:MoneyValue, rdf:value, xsd:decimal), ?amount < 300.00)
+(?price, ?sum, (ex:MoneyValue, rdf:value, xsd:decimal), ?sum < 300.00)
 """,
     "gtopss": """\
 [["?offer", "ex:target", "?product", [], [["?product", "<=", "ex:Computer"]]]]
@@ -41,7 +41,7 @@ SELECT ?seller WHERE {
 }
 """,
     "filter": """\
-price/value < 300
+price.rdf:value < 300
 """,
     "interest": """\
 {"concepts": ["Computer"]}

@@ -43,6 +43,8 @@ def _subscriptions(path: Path, model: ConceptModel) -> Iterator[dict[str, Any]]:
     for number, line in _lines(path):
         try:
             record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("a subscription is a JSON object")
             parse_subscription(record, model)
         except (TriplewireError, ValueError) as error:
             raise UsageError(f"{path}, line {number}: {error}") from None

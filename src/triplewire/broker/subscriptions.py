@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from secrets import token_hex
 from typing import Annotated, Any
 from urllib.parse import quote
-from uuid import uuid4
 
 from fastapi import APIRouter, Depends, Response
 
@@ -28,7 +28,7 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 @router.post("", status_code=HTTPStatus.CREATED)
 def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
     """Create a subscription. It matches every event after the log position ``since``."""
-    record = {"id": str(uuid4()), **_writable(body)}
+    record = {"id": token_hex(8), **_writable(body)}
     warnings = parse_subscription(record, shared.model()).warnings
     try:
         since = shared.store.subscribe(record)

@@ -1,0 +1,106 @@
+"""The page as the server renders it. How it behaves in a browser is tested in test_serve.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+
+from tests.broker.clients import AUCTION, PREFIXES, cloudevent, notify
+from triplewire.broker import examples
+from triplewire.broker.words import line, short
+from triplewire.concepts.load import load_model
+from triplewire.lift.cloudevents import parse_event
+from triplewire.matching import make_matcher
+from triplewire.store import DeadLetter, Notification, Outcome, Store
+from triplewire.subscriptions.languages import LANGUAGES, parse_subscription
+
+NASTY = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&"
+
+
+class Tags(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_whatever_is_published_or_named_is_shown_as_text(broker: httpx.Client, store: Store) -> None:
+    store.append([("urn:test", NASTY, json.dumps(cloudevent(NASTY, data=NASTY)))])
+    notify(store)
+    found = Outcome(1, NASTY, 1.0, json.dumps([{"?x": json.dumps(NASTY)}]))
+    store.record([found], [DeadLetter(2, NASTY)], 2)
+    page = broker.get("/").text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "&lt;script&gt;alert" in page
+    assert not any(name.startswith("on") for _, attributes in Tags(page).found for name in attributes)
+
+
+def test_the_page_needs_nothing_from_elsewhere(broker: httpx.Client) -> None:
+    answer = broker.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    tags = Tags(answer.text).found
+    assert "style" not in [tag for tag, _ in tags]
+    assert all("style" not in attributes for _, attributes in tags)
+    assert all(attributes.get("src") for tag, attributes in tags if tag == "script")
+    addresses = {value for _, attributes in tags for name in ("src", "href") if (value := attributes.get(name))}
+    addresses -= {"#subscribe", "#publish"}
+    assert addresses == {"/static/icon.svg", "/static/page.css", "/static/page.js"}
+    for address in addresses:
+        assert broker.get(address).status_code == 200
+
+
+def test_every_control_has_a_label(broker: httpx.Client) -> None:
+    tags = Tags(broker.get("/").text).found
+    controls = [attributes.get("id") for tag, attributes in tags if tag in ("input", "select", "textarea")]
+    assert controls == [attributes.get("for") for tag, attributes in tags if tag == "label"]
+    assert len(controls) == 6
+
+
+def test_the_page_shows_the_newest_first(broker: httpx.Client, store: Store) -> None:
+    for _ in range(60):
+        notify(store, "s")
+    events = re.findall(r'data-field="event">(e\d+)<', broker.get("/").text)
+    assert events == [f"e{number}" for number in range(60, 10, -1)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_example_event_trips_every_example_pattern(language: str) -> None:
+    model = load_model([AUCTION / "ontology.ttl"])
+    prefixes = dict(row.split(": ") for row in examples.PREFIXES.splitlines())
+    record = {"id": "s", "language": language, "pattern": examples.PATTERNS[language], "prefixes": prefixes}
+    matcher = make_matcher("brute", model)
+    matcher.add(parse_subscription(record, model))
+    for media_type, text in examples.EVENTS.items():
+        event = parse_event(cloudevent(datacontenttype=media_type, data=text))
+        assert [match.subscription for match in matcher.match(event)] == ["s"], media_type
+
+
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        ('"380.00"^^<http://www.w3.org/2001/XMLSchema#decimal>', '"380.00"'),
+        ('"a \\" b"@en-GB', '"a \\" b"@en-GB'),
+        (f"<{PREFIXES['ex']}IBM>", "IBM"),
+        ("<http://example.org/things/>", "things"),
+        ("<urn:isbn:123>", "123"),
+        ("_:pc", "_:pc"),
+    ],
+)
+def test_terms_are_shortened_for_people(term: str, words: str) -> None:
+    assert short(term) == words
+
+
+def test_a_notification_is_one_line() -> None:
+    bindings = [{"?3": '"380.00"^^<http://www.w3.org/2001/XMLSchema#decimal>', "?1": "_:pc"}]
+    found = Notification(1, 2, "event-2", "urn:test", "{}", "s1", 1.0, bindings, "")
+    assert line(found) == '✓ s1 ← event-2   (?1 = _:pc, ?3 = "380.00")'

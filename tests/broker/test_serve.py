@@ -1,0 +1,259 @@
+"""`triplewire serve` as people run it: real processes, the real Spark pipeline, a real browser."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+
+from tests.broker.clients import AUCTION, cloudevent, listening, publish, subscription
+from tests.broker.processes import descendants, still_there
+from tests.broker.test_sample import told
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Running:
+    """A `triplewire serve` process and the lines that it has printed."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._new: queue.Queue[str | None] = queue.Queue()
+        assert process.stdout is not None
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, output: IO[str]) -> None:
+        for line in output:
+            self._new.put(line.rstrip("\n"))
+        self._new.put(None)
+
+    def wait_for(self, pattern: str, patience: float = 90) -> re.Match[str]:
+        """The first line, from where the last search ended, that the pattern is found in."""
+        deadline = time.monotonic() + patience
+        while True:
+            line = self._new.get(timeout=max(deadline - time.monotonic(), 0.01))
+            assert line is not None, f"it ended before {pattern!r} came:\n" + "\n".join(self.lines)
+            self.lines.append(line)
+            if found := re.search(pattern, line):
+                return found
+
+    def rest(self) -> list[str]:
+        """The lines that follow, up to the end of the process."""
+        return list(iter(self._new.get, None))
+
+
+@contextmanager
+def serving(home: Path, *options: str) -> Iterator[Running]:
+    command = [sys.executable, "-m", "triplewire", "serve", "--home", str(home), *options]
+    # A session of its own stands for a terminal: its first process group is the foreground one.
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", start_new_session=True
+    )
+    started = {process.pid}
+    try:
+        yield Running(process)
+        started |= descendants(process.pid)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(20)
+        finally:
+            for pid in still_there(started):
+                os.kill(pid, signal.SIGKILL)
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def auction(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving(tmp_path_factory.mktemp("home"), "--port", "0", "--sample", str(AUCTION)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address(auction: Running) -> str:
+    return auction.wait_for(r"Triplewire is at (http://127\.0\.0\.1:\d+)/")[1]
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def matched(auction: Running, client: httpx.Client) -> None:
+    """The sample has been matched; the last thing that is said of it is its dead letter."""
+    auction.wait_for(r"^✗ event-7: not well-formed text/turtle")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: install the package chromium to run the browser's tests")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.usefixtures("matched")
+def test_the_sample_is_matched_as_its_readme_says(auction: Running, client: httpx.Client) -> None:
+    found: dict[str, list[str]] = {event: [] for event in told()}
+    for item in client.get("/v1/notifications").json()["items"]:
+        found[item["event"]].append(item["subscription"])
+    assert found == told()
+    printed = [line for line in auction.lines if line.startswith("✓")]
+    assert len(printed) == sum(map(len, found.values()))
+    assert '✓ s1 ← event-2   (?1 = _:pc, ?2 = _:price, ?3 = "380.00")' in printed
+    [letter] = client.get("/v1/dead-letters").json()["items"]
+    assert letter["event"] == "event-7"
+
+
+@pytest.mark.usefixtures("matched")
+def test_an_event_published_over_http_is_heard_on_the_stream(client: httpx.Client) -> None:
+    client.post("/v1/subscriptions", json=subscription(id="over-http")).raise_for_status()
+    with listening(client) as messages:
+        receipt = publish(client, cloudevent("over-http")).json()
+        found = next(data for _, data in messages if data["subscription"] == "over-http")
+    assert (found["event"], found["position"]) == ("over-http", receipt["position"])
+    assert found["bindings"] == [{"?1": "_:pc"}]
+    client.delete("/v1/subscriptions/over-http")
+    position = publish(client, cloudevent("unheard")).json()["position"]
+    while client.get("/healthz").json()["pipeline"] < position:
+        time.sleep(0.1)
+    of_it = client.get("/v1/notifications", params={"subscription": "over-http"}).json()["items"]
+    assert [item["event"] for item in of_it] == ["over-http"]
+
+
+@contextmanager
+def opened(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, on a phone's screen; at the end nothing has gone wrong in it and nothing was asked of other hosts."""
+    complaints: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    def on_error(error: Error) -> None:
+        complaints.append(str(error))
+
+    asked: list[str] = []
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.on("console", on_console)
+    page.on("pageerror", on_error)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address)
+    yield page
+    page.close()
+    assert complaints == []
+    assert all(url.startswith(address) for url in asked)
+
+
+@pytest.mark.usefixtures("matched")
+def test_the_page_subscribes_publishes_and_shows_the_notification(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        page.get_by_label("Name (optional)").fill("from-the-page")
+        page.get_by_role("button", name="Subscribe").click()
+        expect(page.locator("#subscribe output")).to_contain_text("Subscribed as from-the-page")
+        page.get_by_role("button", name="Publish").click()
+        expect(page.locator("#publish output")).to_contain_text("Accepted at log position")
+        card = page.locator("#notifications .card", has_text="from-the-page")
+        expect(card).to_have_count(1, timeout=30_000)
+        expect(card).to_contain_text('?sum"299.00"')
+        expect(page.get_by_role("status").first).to_contain_text("all matched", timeout=30_000)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 390, "the page is wider than a phone's screen"
+
+
+@pytest.mark.usefixtures("matched")
+def test_the_page_shows_what_was_refused(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#letters .card")).to_contain_text(["event-7"])
+        page.get_by_label("Event", exact=True).fill('_:H a "<b>no class</b>')
+        page.get_by_role("button", name="Publish").click()
+        expect(page.locator("#letters .card")).to_have_count(2, timeout=30_000)
+        expect(page.locator("#letters pre").first).to_have_text('_:H a "<b>no class</b>')
+
+
+def test_the_page_shows_an_error_under_its_place(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(address)
+    field = page.get_by_label("Pattern")
+    field.fill(
+        "(_:H, ?pc, (ex:Selling, ex:target, ex:Computer))\n(?pc, ?maker (ex:Computer, ex:manufacture, ex:Company))"
+    )
+    page.get_by_role("button", name="Subscribe").click()
+    error = page.locator("#subscribe-error")
+    expect(error).to_contain_text("line 2, column 14")
+    assert error.locator("pre").inner_text().splitlines() == [
+        "(?pc, ?maker (ex:Computer, ex:manufacture, ex:Company))",
+        "             ^",
+    ]
+    assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == "("
+    page.close()
+
+
+def test_a_port_in_use_is_one_line_that_names_the_setting(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with serving(tmp_path, "--port", port) as running:
+            lines = running.rest()
+            status = running.process.wait(20)
+    assert len(lines) == 1, lines
+    assert "PORT" in lines[0]
+    assert status not in (0, None)
+
+
+def test_a_request_to_terminate_ends_it_cleanly_while_spark_is_starting(tmp_path: Path) -> None:
+    with serving(tmp_path, "--port", "0") as running:
+        running.wait_for("Triplewire is at")
+        time.sleep(2)
+        check_clean_end(running, running.process.terminate)
+
+
+@pytest.mark.usefixtures("matched")
+def test_ctrl_c_ends_it_cleanly_with_a_listener_connected(auction: Running, client: httpx.Client) -> None:
+    with listening(client):
+        check_clean_end(auction, lambda: os.killpg(auction.process.pid, signal.SIGINT))
+
+
+def check_clean_end(running: Running, end: Callable[[], None]) -> None:
+    """It ends with status 0 soon, says nothing of errors, and leaves no process behind."""
+    started = descendants(running.process.pid)
+    assert started, "there is no pipeline"
+    began = time.monotonic()
+    end()
+    assert running.process.wait(15) == 0
+    assert time.monotonic() - began < 10
+    assert not [line for line in running.rest() if "Traceback" in line or "Error" in line]
+    assert still_there(started) == set()
