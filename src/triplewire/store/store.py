@@ -326,7 +326,8 @@ def _append(connection: Connection, source: str, id_: str, body: str) -> int:
     if position is not None:
         return position
     row = {"source": source, "id": id_, "body": body, "received": _now()}
-    return connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
+    added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
+    return added
 
 
 def _last_position(connection: Connection) -> int:
@@ -355,13 +356,14 @@ def _revision(row: Any) -> Revision:
 
 
 def _notified() -> Any:
-    columns = (notifications.c.number, notifications.c.position, events.c.id, events.c.source, events.c.body)
+    event_columns = (events.c.id.label("event"), events.c.source, events.c.body)
+    columns = (notifications.c.number, notifications.c.position, *event_columns)
     rest = (notifications.c.subscription, notifications.c.score, notifications.c.bindings, notifications.c.created)
     return select(*columns, *rest).join(events, events.c.position == notifications.c.position)
 
 
 def _notification(row: Any) -> Notification:
-    return Notification(*row[:7], bindings=json.loads(row[7]), created=row[8])
+    return Notification(**{**row._mapping, "bindings": json.loads(row.bindings)})
 
 
 def _raise_mark(connection: Connection, name: str, value: int) -> None:

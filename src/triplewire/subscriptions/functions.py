@@ -199,7 +199,7 @@ def _rounding(mode: Callable[[Decimal], Decimal]) -> Callable[[Term], Term]:
 
 def _abs(term: Term) -> Term:
     number = _number(term)
-    return number_literal(Number(number.rank, abs(number.value)))
+    return number_literal(number if number.value >= 0 else Number(number.rank, -number.value))
 
 
 def _str(term: Term) -> Term:

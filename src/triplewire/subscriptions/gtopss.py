@@ -91,7 +91,7 @@ def _constraint(stated: object, vertex: Vertex, prefixes: Mapping[str, str], whe
 
 
 def _term(text: object, prefixes: Mapping[str, str], where: str) -> Vertex:
-    """A term from its JSON: ``?x``, ``_:H``, ``<iri>``, ``ex:name``, an absolute IRI, ``"text"^^type``, a plain value."""
+    """A term from its JSON: ``?x``, ``_:H``, ``<iri>``, ``ex:name``, an IRI, ``"text"^^type`` or a plain value."""
     if isinstance(text, bool | int):
         return Literal(text)
     if isinstance(text, float):

@@ -26,6 +26,7 @@ _TOKEN = re.compile(
   | (?P<string>'''(?:(?:'|'')?(?:[^'\\]|\\.))*''' | \"\"\"(?:(?:"|"")?(?:[^"\\]|\\.))*\"\"\"
       | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")
   | (?P<iri><[^\x00-\x20<>"{}|^`\\]*>)
+  | (?P<blank>_:[\w.\-]+)
   | (?P<name>[^\W\d_][\w.\-]*:(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)? | :(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)?)
   | (?P<word>[?$]?\w+)
   | (?P<other>\S)
@@ -60,6 +61,7 @@ def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) ->
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
     form = _form(text, known)
     declared = known | _declared(lexemes)
+    _check_prefixes(text, lexemes, declared)
     body, needs_home = _renamed(text, lexemes, declared, model)
     if form == "CONSTRUCT":
         body = _as_select(body)
@@ -152,7 +154,7 @@ def _try(query: str) -> None:
         raise SubscriptionError(f"Oxigraph refuses the query: {error}", language="sparql") from None
 
 
-def _at(text: str, offset: int, message: str) -> SubscriptionError:
+def _at(text: str, offset: int, message: str, nearest: str | None = None) -> SubscriptionError:
     line = text.count("\n", 0, offset) + 1
     column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column))
+    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column), nearest=nearest)
