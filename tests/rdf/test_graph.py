@@ -29,7 +29,7 @@ def graph(turtle, home=None):
         ("_:H ex:p ex:b .", "<http://example.org/b>", NamedNode("http://example.org/b")),
     ],
 )
-def test_the_home_vertex_is_the_named_one_else_H_else_the_one_without_incoming_arcs(turtle, named, home):
+def test_the_home_vertex_is_the_named_one_else_h_else_the_one_without_incoming_arcs(turtle, named, home):
     assert graph(turtle, named).home == home
 
 

@@ -18,7 +18,8 @@ MODEL = model_of(
         @prefix owl: <http://www.w3.org/2002/07/owl#> .
         ex:price rdfs:label "Preis"@de, "price"; rdfs:domain ex:Offer . ex:brand rdfs:domain ex:Offer .
         ex:seller rdfs:domain ex:Offer . ex:name rdfs:domain ex:Person . ex:title rdfs:label "name" .
-        ex:title rdfs:domain ex:Book . ex:Pop rdfs:subClassOf ex:Music; rdfs:label "pop music" . ex:Music a owl:Class .""",
+        ex:title rdfs:domain ex:Book . ex:Pop rdfs:subClassOf ex:Music; rdfs:label "pop music" .
+        ex:Music a owl:Class .""",
         "text/turtle",
         "test",
     )

@@ -15,7 +15,7 @@ from pyparsing import ParseBaseException
 from rdflib.plugins.sparql.parser import parseQuery
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.errors import Place, SubscriptionError
+from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import Residual
@@ -109,6 +109,14 @@ def _declared(lexemes: list[_Lexeme]) -> dict[str, str]:
     return {n.text[:-1]: i.text[1:-1] for p, n, i in triples if p.text.upper() == "PREFIX" and i.kind == "iri"}
 
 
+def _check_prefixes(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str]) -> None:
+    for lexeme in lexemes:
+        prefix = lexeme.text.partition(":")[0]
+        if lexeme.kind == "name" and prefix not in prefixes:
+            near = nearest(prefix, prefixes)
+            raise _at(text, lexeme.start, f"the prefix '{prefix}:' is not declared.", near and f"{near}:")
+
+
 def _renamed(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], model: ConceptModel) -> tuple[str, bool]:
     """The text with every name that has synonyms in the model under its one name; and whether it names ``tw:home``."""
     names = {term.value: str(name) for term, name in model.names.items()} | {TW.home.value: str(TW.home)}
@@ -154,7 +162,7 @@ def _try(query: str) -> None:
         raise SubscriptionError(f"Oxigraph refuses the query: {error}", language="sparql") from None
 
 
-def _at(text: str, offset: int, message: str, nearest: str | None = None) -> SubscriptionError:
+def _at(text: str, offset: int, message: str, near: str | None = None) -> SubscriptionError:
     line = text.count("\n", 0, offset) + 1
     column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column), nearest=nearest)
+    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column), nearest=near)
