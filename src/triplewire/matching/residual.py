@@ -67,4 +67,4 @@ def written_forms(triples: Iterable[Triple]) -> Forms:
 
 def _binding(variables: Sequence[Variable], row: QuerySolution, own: Forms) -> Binding:
     pairs = zip(variables, row, strict=True)
-    return {str(variable): str(own.get(term, term)) for variable, term in pairs if term is not None}  # type: ignore[call-overload]
+    return {str(variable): str(own.get(term, term)) for variable, term in pairs if term is not None}
