@@ -40,7 +40,9 @@ def some_lines(random: Random) -> list[str]:
     for _ in range(200):
         number = random.randrange(300)
         event = broken(number) if number % 10 == 0 else offer(number, random.randrange(200))
-        lines.append(random.choice([event[2]] * 8 + ["", "  \t", "no JSON", '{"id": "é"}', '"ü\\ud800"', event[2] + "\r"]))
+        lines.append(
+            random.choice([event[2]] * 8 + ["", "  \t", "no JSON", '{"id": "é"}', '"ü\\ud800"', event[2] + "\r"])
+        )
     return lines
 
 
@@ -53,7 +55,9 @@ def test_batch_agrees_with_the_matcher_to_the_line(
     ontology = tmp_path / "kinds.ttl"
     ontology.write_text(document(COMPUTERS)["text"])
     records = [json.dumps(cheaper(id_, price)) for id_, price in [("z", 150), ("B", 90), ("é", 60), ("a", 120)]]
-    subscriptions = write_lines(tmp_path / "s.ndjson", [*records, "{", "", records[0], '{"id": "x", "language": "ops"}'])
+    subscriptions = write_lines(
+        tmp_path / "s.ndjson", [*records, "{", "", records[0], '{"id": "x", "language": "ops"}']
+    )
     events = [write_lines(tmp_path / f"{name}.ndjson", some_lines(random)) for name in ("second", "first", "third")]
     events.append(write_lines(tmp_path / "empty.ndjson", []))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.streaming.datasource import ReadAllAvailable
@@ -15,9 +17,9 @@ from triplewire.store import Store
 def test_the_slices_of_a_batch_follow_one_another_from_its_start_to_its_end(start: int, length: int) -> None:
     slices = EventLogReader("", 1).partitions({"position": start}, {"position": start + length})
     edges = [start, *(s.upto for s in slices if isinstance(s, Slice))]
-    assert [(s.after, s.upto) for s in slices if isinstance(s, Slice)] == list(zip(edges, edges[1:], strict=False))
+    assert [(s.after, s.upto) for s in slices if isinstance(s, Slice)] == list(pairwise(edges))
     assert edges[-1] == start + length
-    assert all(upto - after <= SLICE for after, upto in zip(edges, edges[1:], strict=False))
+    assert all(upto - after <= SLICE for after, upto in pairwise(edges))
 
 
 def test_a_backlog_is_taken_a_batch_at_a_time(store: Store) -> None:

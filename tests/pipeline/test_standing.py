@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_worker_finds_what_the_definition_says_however_the_log_is_cut(store: S
     live_a_little(store, random)
     last = store.last_position()
     cuts = sorted({0, last, *(random.randrange(last + 1) for _ in range(5))})
-    batches = list(zip(cuts, cuts[1:], strict=False))
+    batches = list(pairwise(cuts))
     assert matched(store, Standing(store), batches) == expected(store)
 
 
@@ -75,9 +76,7 @@ def test_a_matcher_is_kept_while_the_ontology_is(store: Store) -> None:
     assert standing.at(2) is not before
 
 
-def test_a_bad_subscription_costs_itself_only_and_is_told_once(
-    store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bad_subscription_costs_itself_only_and_is_told_once(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     store.subscribe({"id": "bad", "language": "ops", "pattern": "(("})
     store.subscribe(cheaper("good", 150, "Desktop"))
     store.append([offer(n) for n in range(3)])

@@ -144,5 +144,5 @@ def test_a_batch_that_was_not_written_is_written_by_the_next_stream(
 
 
 def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:
-    with stream._alone(tmp_path / "checkpoint"), pytest.raises(UsageError, match="running on .*checkpoint already"):
+    with stream._alone(tmp_path / "checkpoint"), pytest.raises(UsageError, match=r"running on .*checkpoint already"):
         stream.run_stream("sqlite://", tmp_path / "checkpoint")
