@@ -1,0 +1,132 @@
+"""The command line: its words, its exit statuses, and one line for a user's mistake."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from triplewire import __version__
+from triplewire.cli import spread
+
+ROOT = Path(__file__).parents[1]
+AUCTION = Path("examples/auction")
+INPUTS = ["--ontology", AUCTION / "ontology.ttl", "--subscriptions", AUCTION / "subscriptions.ndjson", "--events"]
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "triplewire", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def event(id_, data="_:H <http://example.org/p> 1 .", **more):
+    envelope = {"specversion": "1.0", "id": id_, "source": "s", "type": "t", "datacontenttype": "text/turtle"}
+    return envelope | {"data": data} | more
+
+
+SUBSCRIPTION = {"id": "b", "language": "filter", "pattern": "ex:p = 1", "prefixes": {"ex": "http://example.org/"}}
+
+
+def test_the_auction_trips_whom_its_readme_says():
+    found = run("match", *INPUTS, AUCTION / "events.ndjson")
+    tripped = [(m["event"], m["subscription"]) for m in map(json.loads, found.stdout.splitlines())]
+    table = [
+        line.split("|")
+        for line in (ROOT / AUCTION / "README.md").read_text().splitlines()
+        if line.startswith("| `event-")
+    ]
+    told = [
+        (row[1].strip(" `"), s.strip(" `")) for row in table for s in row[4].split(",") if s.strip().startswith("`")
+    ]
+    assert tripped == told
+    assert len(tripped) > 8
+
+
+def test_matches_are_in_event_order_then_by_id_and_a_repeated_event_counts_once(tmp_path):
+    subscriptions = lines(tmp_path / "s.ndjson", [SUBSCRIPTION, SUBSCRIPTION | {"id": "B"}, SUBSCRIPTION | {"id": "a"}])
+    one = lines(tmp_path / "1.ndjson", [event("z"), event("y")])
+    two = lines(tmp_path / "2.ndjson", [event("z"), event("x")])
+    found = run("match", "--subscriptions", subscriptions, "--events", one, two)
+    assert found.returncode == 0
+    tripped = [(m["event"], m["subscription"]) for m in map(json.loads, found.stdout.splitlines())]
+    assert tripped == [(e, s) for e in "zyx" for s in ("B", "a", "b")]
+
+
+def test_bindings_are_told_only_when_asked_for(tmp_path):
+    subscriptions = lines(tmp_path / "s.ndjson", [SUBSCRIPTION])
+    events = lines(tmp_path / "e.ndjson", [event("e")])
+    bare = run("match", "--subscriptions", subscriptions, "--events", events)
+    full = run("match", "--subscriptions", subscriptions, "--events", events, "--bindings")
+    assert json.loads(bare.stdout) == {"event": "e", "subscription": "b", "score": 1.0}
+    assert json.loads(full.stdout)["bindings"] == [{}]
+
+
+def test_what_is_refused_is_told_on_stderr_and_the_rest_goes_on(tmp_path):
+    bad = {"id": "bad", "language": "ops", "pattern": "(_:H ?1"}
+    subscriptions = lines(tmp_path / "s.ndjson", [bad, SUBSCRIPTION, SUBSCRIPTION])
+    events = tmp_path / "e.ndjson"
+    events.write_text("\n".join([json.dumps(event("1", "<")), "{", "", json.dumps(event("2"))]))
+    found = run("match", "--subscriptions", subscriptions, "--events", events)
+    assert found.returncode == 3
+    assert [json.loads(line)["event"] for line in found.stdout.splitlines()] == ["2"]
+    refused = [json.loads(line) for line in found.stderr.splitlines()]
+    assert [(r.get("subscription"), r.get("event"), r["line"]) for r in refused] == [
+        ("bad", None, 1),
+        ("b", None, 3),
+        (None, "1", 1),
+        (None, None, 2),
+    ]
+    assert all(r["message"] for r in refused)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["match"], 2, "Missing option"),
+        (["match", *INPUTS, "nowhere.ndjson"], 2, "does not exist"),
+        (["match", *INPUTS, AUCTION / "events.ndjson", "--matcher", "magic"], 2, "there is no matcher 'magic'"),
+        (["match", "--ontology", "Makefile", *INPUTS[2:], AUCTION / "events.ndjson"], 3, "the suffix should be one of"),
+        (["mach"], 2, "No such command"),
+        (["serve", "--port", "99999"], 2, "--port"),
+    ],
+)
+def test_a_users_mistake_is_told_without_a_traceback(arguments, status, message):
+    found = run(*arguments)
+    assert found.returncode == status
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_a_reader_that_goes_away_is_no_reason_for_a_traceback():
+    command = f"{sys.executable} -m triplewire match {' '.join(map(str, INPUTS))} {AUCTION / 'events.ndjson'} | head -1"
+    found = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert len(found.stdout.splitlines()) == 1
+    assert "Traceback" not in found.stderr
+
+
+def test_version_and_help():
+    assert run("--version").stdout.strip() == __version__
+    for command in (["--help"], ["match", "--help"], ["pipeline", "run", "--help"], ["serve", "--help"]):
+        assert "Usage: triplewire" in run(*command).stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["--events", "a", "b", "--out", "o"], ["--events", "a", "--events", "b", "--out", "o"]),
+        (
+            ["match", "--ontology", "a", "--ontology", "b", "c"],
+            ["match", "--ontology", "a", "--ontology", "b", "--ontology", "c"],
+        ),
+        (["--out", "o", "x"], ["--out", "o", "x"]),
+        ([], []),
+    ],
+)
+def test_an_option_may_take_several_files(given, meant):
+    assert spread(given) == meant
