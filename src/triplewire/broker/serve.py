@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 import sys
@@ -73,7 +74,10 @@ async def _tell(server: uvicorn.Server, store: Store, listener: socket.socket, w
     host, port = listener.getsockname()[:2]
     say(f"Triplewire is at http://{f'[{host}]' if ':' in host else host}:{port}/   (Ctrl-C ends it)")
     if with_sample:
-        await _tell_first_notifications(store)
+        try:
+            await _tell_first_notifications(store)
+        except Exception as error:  # a courtesy, which the broker can do without
+            say(f"✗ The first notifications cannot be shown: {error}")
 
 
 async def _tell_first_notifications(store: Store) -> None:
@@ -94,9 +98,9 @@ def _listener(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot listen on {host}:{port}: {reason}. PORT=… or --port chooses another port") from None
+    except OSError as error:
+        why = "it is in use already" if error.errno == errno.EADDRINUSE else error.strerror
+        raise UsageError(f"cannot listen on {host}, port {port}: {why}; choose another with PORT=… or --port") from None
 
 
 def _opened(home: Path) -> Store:
