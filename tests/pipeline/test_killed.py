@@ -47,10 +47,12 @@ class Publisher:
             self.store.revise(cheaper("fickle", number * 61 % 200, "Desktop"))
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Publish until something is so."""
+        """Publish, at every fifth look, until something is so."""
+        looks = count()
 
         def published() -> bool:
-            self.publish()
+            if next(looks) % 5 == 0:
+                self.publish()
             return condition()
 
         eventually(published, seconds=120)
@@ -67,8 +69,6 @@ def test_killed_at_any_point_the_pipeline_notifies_of_each_match_exactly_once(st
         publisher.until(lambda: bool(batches(tmp_path, "offsets")))
     with pipeline(tmp_path):  # killed when a batch has just been written, before Spark may have noted it
         publisher.until(lambda: store.pipeline_position() > 0)
-        done = store.pipeline_position()
-        publisher.until(lambda: store.pipeline_position() > done)
     with pipeline(tmp_path):  # killed within a batch, after some others
         done = store.pipeline_position()
         publisher.until(lambda: store.pipeline_position() > done)
