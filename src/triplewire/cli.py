@@ -102,12 +102,13 @@ def stream(
     until: Annotated[
         int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")
     ] = None,
+    parent: Annotated[int | None, typer.Option(metavar="PID", help="Stop once this parent process is gone.")] = None,
 ) -> None:
     """Match the event log as it grows: the standing job behind `triplewire serve`."""
     from triplewire.pipeline.stream import run_stream
     from triplewire.store import store_url
 
-    run_stream(store_url(home), home / "checkpoint", master, until)
+    run_stream(store_url(home), home / "checkpoint", master, until, parent)
 
 
 @app.command()

@@ -26,6 +26,13 @@ def still_there(pids: set[int], patience: float = 3.0) -> set[int]:
         time.sleep(0.1)
 
 
+def name(pid: int) -> str:
+    """A process's name; nothing if it has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
 def _status(entry: Path) -> tuple[str, int]:
     """A process's state and its parent."""
     with contextlib.suppress(OSError):

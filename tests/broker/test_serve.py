@@ -22,7 +22,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.broker.clients import AUCTION, cloudevent, listening, publish, subscription
-from tests.broker.processes import descendants, still_there
+from tests.broker.processes import descendants, name, still_there
 from tests.broker.test_sample import told
 
 pytestmark = pytest.mark.slow
@@ -237,8 +237,23 @@ def test_a_port_in_use_is_one_line_that_names_the_setting(tmp_path: Path) -> Non
 def test_a_request_to_terminate_ends_it_cleanly_while_spark_is_starting(tmp_path: Path) -> None:
     with serving(tmp_path, "--port", "0") as running:
         running.wait_for("Triplewire is at")
-        time.sleep(2)
+        wait_for_java(running)
         check_clean_end(running, running.process.terminate)
+
+
+def test_a_server_that_is_killed_leaves_no_pipeline_behind(tmp_path: Path) -> None:
+    with serving(tmp_path, "--port", "0") as running:
+        wait_for_java(running)
+        started = descendants(running.process.pid)
+        running.process.kill()
+        assert still_there(started, patience=60) == set()
+
+
+def wait_for_java(running: Running, patience: float = 60) -> None:
+    deadline = time.monotonic() + patience
+    while not any(name(pid) == "java" for pid in descendants(running.process.pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.usefixtures("matched")

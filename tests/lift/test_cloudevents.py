@@ -48,6 +48,8 @@ def test_an_envelope_keeps_every_attribute():
         ({"type": None}, "'type' should be"),
         ({"time": "yesterday"}, "RFC 3339"),
         ({"time": "2026-01-31T12:00:00"}, "RFC 3339"),
+        ({"id": "\ud800"}, "'id' has half a surrogate pair at 0"),
+        ({"data": "_:H <http://example.org/p> '\udfff' ."}, "'data' has half a surrogate pair at 29"),
         ({"home": 3}, "'home' should be a text"),
         ({"home": "_:nobody"}, "no vertex of the event's graph"),
         ({"datacontenttype": "text/plain"}, "known are text/turtle"),

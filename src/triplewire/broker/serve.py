@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 import sys
@@ -56,7 +57,17 @@ async def _serve(store: Store, home: Path, listener: socket.socket, with_sample:
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)
-    command = [sys.executable, "-m", "triplewire", "pipeline", "stream", "--home", str(home)]
+    command = [
+        sys.executable,
+        "-m",
+        "triplewire",
+        "pipeline",
+        "stream",
+        "--home",
+        str(home),
+        "--parent",
+        str(os.getpid()),
+    ]
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(keep_running(command, home / "pipeline.log", say)),

@@ -49,6 +49,7 @@ def parse_envelope(document: str | bytes | Mapping[str, Any]) -> Envelope:
             raise EventError(f"the attribute '{name}' should be a text, not {json.dumps(attributes[name])}")
     if "time" in attributes:
         _check_time(attributes["time"])
+    _check_characters(attributes)
     if "data" in attributes and "data_base64" in attributes:
         raise EventError("an event carries 'data' or 'data_base64', not both")
     return Envelope(attributes["id"], attributes["source"], attributes["type"], attributes)
@@ -88,6 +89,16 @@ def _check_time(text: str) -> None:
         stamp = None
     if stamp is None or stamp.tzinfo is None or "T" not in text.upper():
         raise EventError(f"the attribute 'time' should be an RFC 3339 time such as 2026-01-31T12:00:00Z, not {text!r}")
+
+
+def _check_characters(attributes: Mapping[str, Any]) -> None:
+    """Refuse half characters, which JSON's escapes can smuggle in and no encoding can hold."""
+    for name, value in attributes.items():
+        if isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise EventError(f"the attribute '{name}' has half a surrogate pair at {error.start}") from None
 
 
 def _media_type(attributes: Mapping[str, Any]) -> str:

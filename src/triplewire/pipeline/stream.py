@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -39,14 +40,20 @@ SETTINGS = {
 }
 
 
-def run_stream(store: str, checkpoint: Path, master: str | None = None, until: int | None = None) -> None:
-    """Match events as they arrive, until asked to end by a signal, or until the log up to a position is done."""
+def run_stream(
+    store: str, checkpoint: Path, master: str | None = None, until: int | None = None, parent: int | None = None
+) -> None:
+    """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
+
+    With a ``parent``, it also ends once that is no longer the process that started it, so that no broker killed
+    hard leaves a pipeline behind.
+    """
     with _alone(checkpoint):
         spark = session(master, "triplewire", SETTINGS)
         try:
             ended = _on_signals()
             query = start_stream(spark, store, checkpoint)
-            _wait(query, Store(store), until, ended)
+            _wait(query, Store(store), until, parent, ended)
             _stop(query)
         finally:
             spark.stop()
@@ -69,9 +76,11 @@ def write_results(results: DataFrame, _batch: int, store: Store) -> None:
     store.record(outcomes, refused, max((row.position for row in rows), default=0))
 
 
-def _wait(query: StreamingQuery, store: Store, until: int | None, ended: Event) -> None:
+def _wait(query: StreamingQuery, store: Store, until: int | None, parent: int | None, ended: Event) -> None:
     while query.isActive and not ended.wait(GLANCE):
         if until is not None and store.pipeline_position() >= until:
+            return
+        if parent is not None and os.getppid() != parent:
             return
     if (error := query.exception()) is not None:
         raise error

@@ -1,0 +1,6 @@
+"""Run every benchmark, one after the other."""
+
+from benchmarks import matching, way
+
+matching.main()
+way.main()

@@ -1,0 +1,25 @@
+"""Tables of results, printed and kept with the commit they were taken at."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def report(name: str, told: str, rows: list[dict[str, object]]) -> None:
+    """Print a table, and keep it as ``results/NAME.md``."""
+    heads = list(rows[0])
+    table = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    table += ["| " + " | ".join(str(row[head]) for head in heads) + " |" for row in rows]
+    text = f"# {name}\n\n{told}\n\n" + "\n".join(table) + f"\n\nAt {_commit()}, Python {platform.python_version()}.\n"
+    print(text)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text)
+
+
+def _commit() -> str:
+    head = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(head, capture_output=True, text=True, check=False).stdout.strip() or "no commit"
