@@ -1,0 +1,184 @@
+"""Diagrams of boxes and arrows as SVG: dark on light, standing alone, with nothing to fetch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from unicodedata import east_asian_width
+from xml.etree import ElementTree as ET
+
+from triplewire.rdf.layout import Direction, Layout, Link, Point, Rect, Size, layered
+
+Shape = Literal["round", "square"]
+
+_FONT = 13.0
+_SMALL = 11.5
+_LINE = 17.0
+_PADDING = Size(10.0, 6.0)
+_BORDER = 12.0
+_LONGEST = 44
+_INK = "#1f2933"
+_SOFT = "#52606d"
+_NARROW = frozenset("iljtfrI.,:;'|!()[]/ \"-")
+_WIDE = frozenset("mwMW@%")
+_UNWRITABLE = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FILLS: dict[str, str] = {"round": "#e8f1fb", "square": "#fbf6e3"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full."""
+
+    key: str
+    lines: tuple[str, ...]
+    shape: Shape = "round"
+    strong: bool = False
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An arrow between the boxes of two keys."""
+
+    start: str
+    end: str
+    label: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """What is to be drawn. ``title`` and ``description`` are for those who cannot see it, ``note`` stands below it."""
+
+    title: str
+    description: str
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
+    root: str | None = None
+    direction: Direction = "right"
+    note: str = ""
+
+
+def draw(diagram: Diagram) -> str:
+    """The diagram as an SVG document."""
+    layout = arrange(diagram)
+    notes = [diagram.note] if diagram.note else []
+    width = max([layout.size.width, *(text_width(note, _SMALL) for note in notes)]) + 2 * _BORDER
+    height = layout.size.height + 2 * _BORDER + len(notes) * (_LINE + 6)
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {_number(width)} {_number(height)}",
+            "width": _number(width),
+            "height": _number(height),
+            "role": "img",
+            "font-family": "Helvetica, Arial, sans-serif",
+            "font-size": _number(_FONT),
+            "fill": _INK,
+        },
+    )
+    _text(ET.SubElement(svg, "title"), diagram.title)
+    _text(ET.SubElement(svg, "desc"), diagram.description)
+    _arrowhead(ET.SubElement(svg, "defs"))
+    ET.SubElement(svg, "rect", {"width": "100%", "height": "100%", "fill": "#ffffff"})
+    stage = ET.SubElement(svg, "g", {"transform": f"translate({_number(_BORDER)} {_number(_BORDER)})"})
+    for arrow, route in zip(diagram.arrows, layout.routes, strict=True):
+        _draw_arrow(stage, arrow, route.pieces, route.label)
+    for box in diagram.boxes:
+        _draw_box(stage, box, layout.boxes[box.key])
+    for note in notes:
+        place = {"x": "0", "y": _number(layout.size.height + _LINE + 4), "class": "note"}
+        _text(ET.SubElement(stage, "text", place | {"font-size": _number(_SMALL), "fill": _SOFT}), note)
+    ET.indent(svg, " ")
+    return ET.tostring(svg, encoding="unicode") + "\n"
+
+
+def arrange(diagram: Diagram) -> Layout:
+    """Where everything in the diagram goes."""
+    sizes = {box.key: _box_size(box) for box in diagram.boxes}
+    links = [Link(arrow.start, arrow.end, _label_size(arrow.label)) for arrow in diagram.arrows]
+    return layered(sizes, links, diagram.root, diagram.direction)
+
+
+def text_width(text: str, size: float = _FONT) -> float:
+    """About how wide a text is, rather too wide than too narrow: nobody knows which font will be there."""
+    ems = 0.0
+    for sign in text:
+        if east_asian_width(sign) in "WF":
+            ems += 1.0
+        elif sign in _NARROW:
+            ems += 0.37
+        elif sign in _WIDE:
+            ems += 0.92
+        else:
+            ems += 0.7 if sign.isupper() else 0.6
+    return ems * size
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """A text as one line that fits a box."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def _box_size(box: Box) -> Size:
+    first, *more = box.lines or ("",)
+    width = max(text_width(first), *(text_width(line, _SMALL) for line in more), 16.0)
+    return Size(width + 2 * _PADDING.width, _LINE * len(box.lines or ("",)) + 2 * _PADDING.height)
+
+
+def _label_size(label: str) -> Size | None:
+    return Size(text_width(label, _SMALL), _LINE - 2) if label else None
+
+
+def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
+    group = ET.SubElement(parent, "g", {"class": "box home" if box.strong else "box"})
+    _text(ET.SubElement(group, "title"), box.tip or " ".join(box.lines))
+    outline = {name: _number(value) for name, value in rect._asdict().items()}
+    outline |= {"fill": _FILLS[box.shape], "stroke": _INK, "stroke-width": "2.4" if box.strong else "1"}
+    if box.shape == "round":
+        outline["rx"] = _number(min(12.0, rect.height / 3))
+    ET.SubElement(group, "rect", outline)
+    top = rect.centre.y - _LINE * (len(box.lines) - 1) / 2
+    for n, line in enumerate(box.lines):
+        place = {"x": _number(rect.centre.x), "y": _number(top + n * _LINE + 4.5), "text-anchor": "middle"}
+        if n:
+            place |= {"font-size": _number(_SMALL), "font-style": "italic", "fill": _SOFT}
+        elif box.strong:
+            place["font-weight"] = "bold"
+        _text(ET.SubElement(group, "text", place), line)
+
+
+def _draw_arrow(parent: ET.Element, arrow: Arrow, pieces: tuple[tuple[Point, ...], ...], label: Rect | None) -> None:
+    group = ET.SubElement(parent, "g", {"class": "arrow"})
+    _text(ET.SubElement(group, "title"), arrow.tip or arrow.label or f"{arrow.start} → {arrow.end}")
+    way = " ".join(_path(piece) for piece in pieces)
+    ET.SubElement(group, "path", {"d": way, "fill": "none", "stroke": _SOFT, "marker-end": "url(#triplewire-head)"})
+    if label:
+        x, y = label.centre
+        place = {"x": _number(x), "y": _number(y + 4), "text-anchor": "middle", "font-size": _number(_SMALL)}
+        _text(ET.SubElement(group, "text", place), arrow.label)
+
+
+def _path(piece: tuple[Point, ...]) -> str:
+    start, *rest = (f"{_number(x)},{_number(y)}" for x, y in piece)
+    return f"M{start} " + " ".join(f"C{' '.join(rest[n : n + 3])}" for n in range(0, len(rest), 3))
+
+
+def _arrowhead(defs: ET.Element) -> None:
+    size = {"viewBox": "0 0 10 10", "refX": "9", "refY": "5", "markerWidth": "9", "markerHeight": "9"}
+    marker = ET.SubElement(defs, "marker", {"id": "triplewire-head", "orient": "auto", "markerUnits": "userSpaceOnUse"})
+    marker.attrib |= size
+    ET.SubElement(marker, "path", {"d": "M0,1 L10,5 L0,9 z", "fill": _SOFT})
+
+
+def _text(element: ET.Element, text: str) -> None:
+    """Set an element's text, without the characters that XML cannot hold."""
+    element.text = _UNWRITABLE.sub("\ufffd", text)
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
