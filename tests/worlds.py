@@ -36,6 +36,7 @@ EX = "http://example.org/"
 CLASSES = [NamedNode(f"{EX}{name}") for name in "ABCDE"]
 PROPERTIES = [NamedNode(f"{EX}p{i}") for i in range(4)]
 NAMES = [NamedNode(f"{EX}n{i}") for i in range(4)]
+LIST_WORDS = [RDF.first, RDF.rest, RDF.rest, RDF["_1"], RDF["_22"]]
 BLANKS = [BlankNode("H"), BlankNode("a"), BlankNode("b"), BlankNode("c")]
 VARIABLES = [Variable(name) for name in ("x", "y", "z", "1")]
 
@@ -123,7 +124,8 @@ def graph(rng: Random, most: int = 9) -> Graph:
             triples.append(Triple(rng.choice(resources), RDF.type, rng.choice(CLASSES)))
         else:
             end = rng.choice(resources) if rng.random() < 0.6 else rng.choice(LITERALS)
-            triples.append(Triple(rng.choice(resources), rng.choice(PROPERTIES), end))
+            property_ = rng.choice(LIST_WORDS) if rng.random() < 0.1 else rng.choice(PROPERTIES)
+            triples.append(Triple(rng.choice(resources), property_, end))
     drawn = event_graph(triples)
     return Graph(drawn.triples, None) if rng.random() < 0.1 else drawn
 
@@ -162,7 +164,7 @@ def _arc(rng: Random) -> Arc:
     subject = _vertex(rng)
     while isinstance(subject, Literal):
         subject = _vertex(rng)
-    property_ = rng.choice([*PROPERTIES, *PROPERTIES, RDF.type, rng.choice(VARIABLES)])
+    property_ = rng.choice([*PROPERTIES, *PROPERTIES, RDF.type, RDFS.member, rng.choice(VARIABLES)])
     return Arc(subject, property_, _vertex(rng), rng.choice(list(Scope)))
 
 

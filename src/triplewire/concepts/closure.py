@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
+from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel, reachable
 from triplewire.rdf.graph import Graph
-from triplewire.rdf.terms import RDF, Resource, Term, Triple, renamed
+from triplewire.rdf.terms import RDF, RDFS, Resource, Term, Triple, renamed
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ def close(graph: Graph, model: ConceptModel) -> ClosedEvent:
     """Add to an event everything the concept model says of it, and nothing else."""
     names = _own_names(graph, model)
     asserted = frozenset(renamed(triple, names) for triple in graph.triples)
-    relations = {fact for t in asserted if t.property != RDF.type for fact in _under_entailed(t, model)}
+    members = set(_list_members(asserted))
+    relations = {fact for t in asserted | members if t.property != RDF.type for fact in _under_entailed(t, model)}
     closed: set[Triple] = set()
-    new = set(asserted) | {renamed(triple, names) for triple in _known_types(graph, model)}
+    new = members | asserted | {renamed(triple, names) for triple in _known_types(graph, model)}
     while new:
         closed |= new
         new = {renamed(fact, names) for triple in new for fact in _consequences(triple, model)} - closed
@@ -82,6 +84,20 @@ def _known_types(graph: Graph, model: ConceptModel) -> Iterator[Triple]:
             yield from (Triple(vertex, RDF.type, cls) for cls in model.types.get(name, ()))
 
 
+def _list_members(asserted: frozenset[Triple]) -> Iterator[Triple]:
+    """``rdfs:member`` from each cell of an RDF list to every member from there on."""
+    first = {(t.subject, t.object) for t in asserted if t.property == RDF.first}
+    if not first:
+        return
+    rest: dict[Resource, set[Resource]] = defaultdict(set)
+    for t in asserted:
+        if t.property == RDF.rest and not isinstance(t.object, Literal):
+            rest[t.subject].add(t.object)
+    for cell in {cell for cell, _ in first} | rest.keys():
+        tail = reachable(cell, lambda one: rest.get(one, ()))
+        yield from (Triple(cell, RDFS.member, member) for one, member in first if one in tail)
+
+
 def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
     """What follows from one triple in one step."""
     subject, property_, object_ = triple
@@ -89,9 +105,13 @@ def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
     if property_ == RDF.type and isinstance(object_, NamedNode):
         yield from (Triple(subject, RDF.type, cls) for cls in model.superclasses(object_))
     if model.typing == "rdfs":
-        yield from (Triple(subject, RDF.type, cls) for cls in model.domains.get(property_, ()))
+        yield from _typed(subject, model.domains.get(property_, ()), model)
         if not isinstance(object_, Literal):
-            yield from (Triple(object_, RDF.type, cls) for cls in model.ranges.get(property_, ()))
+            yield from _typed(object_, model.ranges.get(property_, ()), model)
+
+
+def _typed(vertex: Resource, classes: Iterable[Resource], model: ConceptModel) -> Iterator[Triple]:
+    return (Triple(vertex, RDF.type, named) for cls in classes for named in model.superclasses(cls))
 
 
 def _under_entailed(triple: Triple, model: ConceptModel) -> Iterator[Triple]:

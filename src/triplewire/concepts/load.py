@@ -1,44 +1,53 @@
-"""Loading a concept model from RDFS and OWL, several documents making one model."""
+"""Reading ontology files: every RDF syntax, and the RDF/XML of 2001 with its collections and encodings."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import logging
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from triplewire.concepts.model import ConceptModel, Parents, Typing
+from triplewire.concepts.model import ConceptModel, Typing
+from triplewire.concepts.statements import model_of
 from triplewire.errors import EventError, OntologyError
 from triplewire.rdf.syntax import read
-from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDF, RDFS, SKOS, Resource, Triple
+from triplewire.rdf.terms import Resource, Term, Triple
 
 SUFFIXES: dict[str, str] = {
     ".ttl": "text/turtle",
+    ".n3": "text/turtle",
     ".nt": "application/n-triples",
     ".nq": "application/n-quads",
     ".trig": "application/trig",
     ".jsonld": "application/ld+json",
     ".json": "application/ld+json",
     ".rdf": "application/rdf+xml",
+    ".rdfs": "application/rdf+xml",
     ".owl": "application/rdf+xml",
+    ".daml": "application/rdf+xml",
     ".xml": "application/rdf+xml",
 }
 
-_CLASS_WORDS = frozenset({RDFS.Class, OWL.Class})
-_LANGUAGE = (RDF, RDFS, OWL, DAML, DAML_2000)
-_LABELS = (RDFS.label, SKOS.prefLabel, SKOS.altLabel, SKOS.hiddenLabel)
+_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.\-]+)["']""")
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_COLLECTION = re.compile(r"""parseType\s*=\s*(["'])daml:collection\1""")
+
+__all__ = ["SUFFIXES", "load_model", "model_of", "read_ontology"]
 
 
-def load_model(paths: Iterable[Path], typing: Typing = "asserted") -> ConceptModel:
+def load_model(paths: Iterable[Path], typing: Typing = "asserted", strict: bool = False) -> ConceptModel:
     """The concept model of several ontology files, told apart by their suffixes."""
-    return model_of((triple for n, path in enumerate(paths) for triple in _read_file(path, n)), typing)
+    triples = [triple for number, path in enumerate(paths) for triple in _read_file(path, number)]
+    return model_of(triples, typing, strict)
 
 
 def read_ontology(text: str | bytes, media_type: str, name: str, number: int = 0) -> list[Triple]:
     """One ontology document's triples, its blank nodes kept apart from those of the other documents."""
+    base = f"file:///{Path(name).name}"
     try:
-        triples = read(text, media_type, base=f"urn:triplewire:ontology:{number}")
+        triples = _read_xml(text, base) if media_type == "application/rdf+xml" else read(text, media_type, base)
     except EventError as error:
         raise OntologyError(f"{name}: {error}") from None
 
@@ -48,69 +57,51 @@ def read_ontology(text: str | bytes, media_type: str, name: str, number: int = 0
     return [Triple(apart(s), p, o if isinstance(o, Literal) else apart(o)) for s, p, o in triples]
 
 
-def model_of(triples: Iterable[Triple], typing: Typing = "asserted") -> ConceptModel:
-    """The concept model that an ontology's triples state."""
-    triples = list(triples)
-    tables: dict[str, dict[Resource, set[Resource]]] = defaultdict(lambda: defaultdict(set))
-    labels: dict[Resource, list[Literal]] = defaultdict(list)
-    concept_classes = _concepts_that_are_classes(triples)
-    for subject, predicate, object_ in triples:
-        if isinstance(object_, Literal):
-            if predicate in _LABELS:
-                labels[subject].append(object_)
-            continue
-        for table, child, parent in _statements(subject, predicate, object_, concept_classes):
-            tables[table][child].add(parent)
-    return ConceptModel(
-        **{table: _frozen(rows) for table, rows in tables.items()},
-        labels={term: tuple(texts) for term, texts in labels.items()},
-        typing=typing,
-    )
+def _read_xml(data: str | bytes, base: str) -> list[Triple]:
+    """RDF/XML, today's by pyoxigraph; what it refuses, by rdflib."""
+    text = _COLLECTION.sub('parseType="Collection"', data if isinstance(data, str) else _decoded(data))
+    try:
+        return read(text, "application/rdf+xml", base)
+    except EventError as refusal:
+        try:
+            return _read_with_rdflib(text, base)
+        except Exception:  # rdflib raises whatever its parsers raise; what pyoxigraph said is clearer
+            raise refusal from None
 
 
-def _statements(
-    subject: Resource, predicate: NamedNode, object_: Resource, concept_classes: frozenset[Resource]
-) -> Iterable[tuple[str, Resource, Resource]]:
-    """What one triple of an ontology says, as rows of the model's tables."""
-    both = [(subject, object_), (object_, subject)]
-    named = isinstance(subject, NamedNode) and isinstance(object_, NamedNode)
-    if predicate == RDFS.subClassOf:
-        yield "class_parents", subject, object_
-    elif predicate == OWL.equivalentClass:
-        yield from (("class_parents", *pair) for pair in both)
-    elif predicate == RDFS.subPropertyOf:
-        yield "property_parents", subject, object_
-    elif predicate == OWL.equivalentProperty:
-        yield from (("property_parents", *pair) for pair in both)
-    elif predicate == OWL.inverseOf and named:
-        yield from (("inverses", *pair) for pair in both)
-    elif predicate == OWL.sameAs and named:
-        yield from (("same", *pair) for pair in both)
-    elif predicate == RDFS.domain and named:
-        yield "domains", subject, object_
-    elif predicate == RDFS.range and named:
-        yield "ranges", subject, object_
-    elif predicate == RDF.type:
-        if object_ in _CLASS_WORDS:
-            yield "class_parents", subject, subject
-        elif named and not any(object_ in words for words in _LANGUAGE):
-            yield "types", subject, object_
-    elif predicate in (SKOS.broader, SKOS.narrower):
-        narrow, broad = (subject, object_) if predicate == SKOS.broader else (object_, subject)
-        yield "broader", narrow, broad
-        if {narrow, broad} <= concept_classes:
-            yield "class_parents", narrow, broad
+def _decoded(data: bytes) -> str:
+    """An XML document as text, by the encoding that it declares."""
+    declared = _ENCODING.match(data[:200])
+    encoding = declared[1].decode() if declared else "utf-8-sig"
+    try:
+        return _DECLARATION.sub("", data.decode(encoding), count=1)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise EventError(f"not {encoding}: {error}") from None
 
 
-def _concepts_that_are_classes(triples: list[Triple]) -> frozenset[Resource]:
-    """The SKOS concepts that the ontology also declares to be classes, one by one or all together."""
-    every = any(Triple(SKOS.Concept, RDFS.subClassOf, word) in triples for word in _CLASS_WORDS)
-    words = _CLASS_WORDS | ({SKOS.Concept} if every else frozenset())
-    return frozenset(s for s, p, o in triples if p == RDF.type and o in words)
+def _read_with_rdflib(text: str, base: str) -> list[Triple]:
+    from rdflib import Graph
+
+    logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # it complains of literals that we do not look into
+    graph = Graph().parse(data=text, format="xml", publicID=base)
+    labels: dict[str, BlankNode] = {}
+    return [Triple(_term(s, labels), _term(p, labels), _term(o, labels)) for s, p, o in graph]  # type: ignore[arg-type]
 
 
-def _frozen(table: dict[Resource, set[Resource]]) -> Parents:
-    return {child: frozenset(parents) for child, parents in table.items()}
+def _term(term: object, labels: dict[str, BlankNode]) -> Term:
+    """One of rdflib's terms as one of ours."""
+    from rdflib import BNode, URIRef
+    from rdflib import Literal as RdflibLiteral
+
+    if isinstance(term, URIRef):
+        return NamedNode(str(term))
+    if isinstance(term, BNode):
+        return labels.setdefault(str(term), BlankNode(f"r{len(labels)}"))
+    if not isinstance(term, RdflibLiteral):
+        raise OntologyError(f"{term!r} is no term of RDF 1.1")
+    if term.language:
+        return Literal(str(term), language=term.language)
+    return Literal(str(term), datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(str(term))
 
 
 def _read_file(path: Path, number: int) -> list[Triple]:

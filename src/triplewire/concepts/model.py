@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Literal as Choice
 from typing import TypeVar
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.datatypes import datatype_tree
+from triplewire.concepts.hierarchy import Hierarchy
+from triplewire.concepts.metastatements import MetaStatement
+from triplewire.concepts.report import LoadReport
 from triplewire.concepts.similarity import Similarity
-from triplewire.concepts.words import Words, words_of
-from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDFS, SKOS, Resource
+from triplewire.concepts.spelling import Spelling
+from triplewire.concepts.words import Words, fold, local_name, words_of
+from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDF, RDFS, SKOS, Resource
 
 Typing = Choice["asserted", "rdfs"]
 Parents = Mapping[Resource, frozenset[Resource]]
@@ -24,6 +30,8 @@ EVERY_RESOURCE: frozenset[Resource] = THINGS | {RDFS.Resource}
 EVERY_LITERAL: frozenset[Resource] = frozenset({RDFS.Literal, RDFS.Resource})
 
 _NO_CONCEPTS: frozenset[Resource] = EVERY_RESOURCE | {SKOS.Concept, RDFS.Literal}
+
+_MEMBERSHIP = re.compile(re.escape(RDF.base) + r"_[1-9][0-9]*")
 
 Node = TypeVar("Node")
 
@@ -45,15 +53,22 @@ class ConceptModel:
     ranges: Parents = field(default_factory=dict)
     broader: Parents = field(default_factory=dict)
     labels: Mapping[Resource, tuple[Literal, ...]] = field(default_factory=dict)
+    meta_statements: tuple[MetaStatement, ...] = ()
     typing: Typing = "asserted"
+    report: LoadReport = field(default_factory=LoadReport, compare=False)
 
     @cached_property
-    def _class_edges(self) -> Mapping[Resource, frozenset[Resource]]:
+    def class_hierarchy(self) -> Hierarchy[Resource]:
+        """Classes and datatypes; those that are the same are equivalent."""
         edges: dict[Resource, frozenset[Resource]] = {c: frozenset(ps) for c, ps in datatype_tree().items()}
         for table in (self.class_parents, self.same):
             for child, parents in table.items():
                 edges[child] = edges.get(child, frozenset()) | parents
-        return edges
+        return Hierarchy(edges)
+
+    @cached_property
+    def property_hierarchy(self) -> Hierarchy[Resource]:
+        return Hierarchy(self.property_parents)
 
     @cached_property
     def _superclasses(self) -> dict[Resource, frozenset[NamedNode]]:
@@ -65,16 +80,24 @@ class ConceptModel:
 
     def superclasses(self, cls: Resource) -> frozenset[NamedNode]:
         """The named classes above a class, itself and its equivalents included."""
-        if cls not in self._superclasses:
-            reached = reachable(cls, lambda c: self._class_edges.get(c, ()))
-            self._superclasses[cls] = frozenset(c for c in reached if isinstance(c, NamedNode))
-        return self._superclasses[cls]
+        found = self._superclasses.get(cls)
+        if found is None:
+            above = self.class_hierarchy.above(cls)
+            found = self._superclasses[cls] = frozenset(c for c in above if isinstance(c, NamedNode))
+        return found
+
+    def subclasses(self, cls: Resource) -> frozenset[NamedNode]:
+        """The named classes below a class, itself and its equivalents included."""
+        return frozenset(c for c in self.class_hierarchy.below(cls) if isinstance(c, NamedNode))
+
+    def nearest_common(self, a: Resource, b: Resource) -> frozenset[NamedNode]:
+        """The most special named classes that are above both."""
+        return frozenset(c for c in self.class_hierarchy.nearest_common(a, b) if isinstance(c, NamedNode))
 
     def superproperties(self, property_: NamedNode) -> frozenset[NamedNode]:
         """The properties above a property, itself and its equivalents included."""
         start: Resource = property_
-        reached = reachable(start, lambda p: self.property_parents.get(p, ()))
-        return frozenset(p for p in reached if isinstance(p, NamedNode))
+        return frozenset(p for p in reachable(start, self._parents_of) if isinstance(p, NamedNode))
 
     def entailed(self, property_: NamedNode) -> frozenset[tuple[NamedNode, bool]]:
         """The properties that hold wherever this one does, each with whether its arc runs the other way round."""
@@ -86,14 +109,60 @@ class ConceptModel:
 
     def _entailed_directly(self, state: tuple[Resource, bool]) -> Iterable[tuple[Resource, bool]]:
         property_, back = state
-        for parent in self.property_parents.get(property_, ()):
+        for parent in self._parents_of(property_):
             yield parent, back
         for inverse in self.inverses.get(property_, ()):
             yield inverse, not back
 
+    def _parents_of(self, property_: Resource) -> Iterable[Resource]:
+        """A property's parents; a container's ``rdf:_1``, ``rdf:_2``, … are below ``rdfs:member`` in every model."""
+        yield from self.property_parents.get(property_, ())
+        if _MEMBERSHIP.fullmatch(property_.value):
+            yield RDFS.member
+
     def is_subclass(self, child: Resource, parent: Resource) -> bool:
         """Whether ``child ⊑ parent``; reflexive."""
-        return child == parent or parent in self.superclasses(child)
+        return self.class_hierarchy.is_below(child, parent)
+
+    def is_below(self, lower: MetaStatement, upper: MetaStatement) -> bool:
+        """Whether what satisfies one meta-statement satisfies the other: each part is below its counterpart."""
+        return (
+            self.is_subclass(lower.subject_class, upper.subject_class)
+            and upper.property in self.superproperties(lower.property)
+            and self.is_subclass(lower.object_class, upper.object_class)
+        )
+
+    def label(self, term: Resource) -> str:
+        """What a term is called: its first label in English or no language, else any, else the end of its IRI."""
+        texts = self.labels.get(term, ())
+        plain = [text for text in texts if not text.language or text.language.startswith("en")]
+        if texts:
+            return (plain or texts)[0].value
+        return local_name(term) if isinstance(term, NamedNode) else str(term)
+
+    def nearest(self, word: str) -> NamedNode | None:
+        """The class, property or concept whose name or label a misspelt word most likely meant."""
+        found = self._spelling.nearest(fold(word))
+        if found is None:
+            return None
+        return (self.words.concepts_called(found) or self.words.properties_called(found))[0]
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        return Spelling([*self.words.concepts, *self.words.properties])
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The same for two models that say the same, whatever files and order they came from."""
+        tables = (self.class_parents, self.property_parents, self.inverses, self.same, self.types, self.domains)
+        rows = [
+            f"{number} {child} {parent}"
+            for number, table in enumerate((*tables, self.ranges, self.broader, self.labels))
+            for child, parents in table.items()
+            for parent in parents
+        ]
+        rows += [" ".join(map(str, statement)) for statement in self.meta_statements]
+        return sha256("\n".join([self.typing, *sorted(rows)]).encode()).hexdigest()
 
     def aliases(self, name: Resource) -> frozenset[Resource]:
         """All names that the model declares to be the same as this one, itself included."""
@@ -109,16 +178,23 @@ class ConceptModel:
         return (self.superclasses(literal.datatype) | EVERY_LITERAL) - THINGS
 
     @cached_property
-    def classes(self) -> frozenset[Resource]:
+    def classes(self) -> frozenset[NamedNode]:
         """Every class that the ontology mentions."""
-        used = (frozenset(self.class_parents), *self.class_parents.values(), *self.types.values())
-        return frozenset().union(*used, *self.domains.values(), *self.ranges.values())
+        meta = {cls for statement in self.meta_statements for cls in (statement.subject_class, statement.object_class)}
+        tables = (self.class_parents.values(), self.types.values(), self.domains.values(), self.ranges.values())
+        return _named(frozenset(self.class_parents).union(meta, *(ps for table in tables for ps in table)))
 
     @cached_property
-    def properties(self) -> frozenset[Resource]:
+    def properties(self) -> frozenset[NamedNode]:
         """Every property that the ontology mentions."""
         tables = (self.property_parents, self.inverses, self.domains, self.ranges)
-        return frozenset().union(*tables, *self.property_parents.values(), *self.inverses.values())
+        parents = (*self.property_parents.values(), *self.inverses.values())
+        return _named(frozenset(s.property for s in self.meta_statements).union(*tables, *parents))
+
+    @cached_property
+    def instances(self) -> frozenset[NamedNode]:
+        """Every thing that the ontology names with a class of its own."""
+        return _named(frozenset(self.types))
 
     @cached_property
     def concept_parents(self) -> Mapping[NamedNode, frozenset[NamedNode]]:
@@ -143,6 +219,10 @@ class ConceptModel:
     @cached_property
     def words(self) -> Words:
         return words_of(self.concept_parents, self.properties, self.labels)
+
+
+def _named(terms: Iterable[Resource]) -> frozenset[NamedNode]:
+    return frozenset(term for term in terms if isinstance(term, NamedNode))
 
 
 def reachable(start: Node, next_: Callable[[Node], Iterable[Node]]) -> set[Node]:

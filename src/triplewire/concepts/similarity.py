@@ -13,6 +13,8 @@ from typing import Final
 
 from pyoxigraph import NamedNode
 
+from triplewire.concepts.hierarchy import components
+
 K: Final = 2.0
 ROOT: Final = None
 
@@ -85,42 +87,8 @@ def _depths(parents: Parents) -> dict[Concept, int]:
 
 
 def _merged(parents: Parents) -> dict[NamedNode, NamedNode]:
-    """For each concept on a cycle, the one that stands for all on it: the first in code-point order.
-
-    Tarjan's algorithm, without recursion.
-    """
-    order: dict[NamedNode, int] = {}
-    low: dict[NamedNode, int] = {}
-    stack: list[NamedNode] = []
-    on_stack: set[NamedNode] = set()
-    merged: dict[NamedNode, NamedNode] = {}
-    for root in parents:
-        if root in order:
-            continue
-        work = [(root, iter(parents[root]))]
-        while work:
-            node, above = work[-1]
-            if node not in order:
-                order[node] = low[node] = len(order)
-                stack.append(node)
-                on_stack.add(node)
-            for parent in above:
-                if parent not in order:
-                    work.append((parent, iter(parents.get(parent, ()))))
-                    break
-                if parent in on_stack:
-                    low[node] = min(low[node], order[parent])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == order[node]:
-                    members = stack[stack.index(node) :]
-                    del stack[-len(members) :]
-                    on_stack -= set(members)
-                    if len(members) > 1:
-                        merged |= dict.fromkeys(members, min(members, key=str))
-    return merged
+    """For each concept on a cycle, the one that stands for all on it: the first in code-point order."""
+    return {m: min(members, key=str) for members in components(parents) if len(members) > 1 for m in members}
 
 
 def _condensed(parents: Parents, one: Mapping[NamedNode, NamedNode]) -> Parents:

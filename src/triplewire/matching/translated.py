@@ -23,22 +23,31 @@ from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Triple, renamed
 from triplewire.subscriptions.pattern import Pattern, Subscription
 
 _SUBCLASS = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
+_NUMBERED = 'FILTER(REGEX(STR(?p), "^http://www.w3.org/1999/02/22-rdf-syntax-ns#_[1-9][0-9]*$"))'
+_LISTS = [
+    "INSERT { ?l rdfs:member ?x . GRAPH tw:relations { ?l rdfs:member ?x } } "
+    "WHERE { GRAPH tw:asserted { ?l rdf:rest*/rdf:first ?x FILTER(!isLiteral(?l)) } }",
+]
 _RULES = [
     # an arc under its super-properties and, reversed, under its inverses
     "INSERT { ?s ?q ?o } WHERE { GRAPH tw:model { ?p rdfs:subPropertyOf ?q } ?s ?p ?o }",
     "INSERT { ?o ?q ?s } WHERE { GRAPH tw:model { ?p owl:inverseOf ?q } ?s ?p ?o FILTER(!isLiteral(?o)) }",
+    f"INSERT {{ ?s rdfs:member ?o }} WHERE {{ ?s ?p ?o {_NUMBERED} }}",
     # a type under its superclasses
     f"INSERT {{ ?s a ?d }} WHERE {{ ?s a ?c . GRAPH tw:model {{ ?c {_SUBCLASS} ?d }} FILTER(isIRI(?c) && isIRI(?d)) }}",
 ]
 _RDFS_RULES = [
-    "INSERT { ?s a ?c } WHERE { GRAPH tw:model { ?p rdfs:domain ?c } ?s ?p ?o }",
-    "INSERT { ?o a ?c } WHERE { GRAPH tw:model { ?p rdfs:range ?c } ?s ?p ?o FILTER(!isLiteral(?o)) }",
+    f"INSERT {{ ?s a ?c }} WHERE {{ ?s ?p ?o . GRAPH tw:model {{ ?p rdfs:domain/{_SUBCLASS} ?c }} FILTER(isIRI(?c)) }}",
+    f"INSERT {{ ?o a ?c }} WHERE {{ ?s ?p ?o . GRAPH tw:model {{ ?p rdfs:range/{_SUBCLASS} ?c }} "
+    "FILTER(isIRI(?c) && !isLiteral(?o)) }",
 ]
 _RELATION_RULES = [
     "INSERT { GRAPH tw:relations { ?s ?q ?o } } "
     "WHERE { GRAPH tw:model { ?p rdfs:subPropertyOf ?q } GRAPH tw:relations { ?s ?p ?o } }",
     "INSERT { GRAPH tw:relations { ?o ?q ?s } } "
     "WHERE { GRAPH tw:model { ?p owl:inverseOf ?q } GRAPH tw:relations { ?s ?p ?o } FILTER(!isLiteral(?o)) }",
+    "INSERT { GRAPH tw:relations { ?s rdfs:member ?o } } "
+    f"WHERE {{ GRAPH tw:relations {{ ?s ?p ?o {_NUMBERED} }} }}",
 ]
 
 
@@ -80,6 +89,7 @@ def materialise(graph: Graph, model: ConceptModel, names: Names) -> Store:
     vertices = {end for t in event for end in (t.subject, t.object)}
     types = (t for t in statements if t.property == RDF.type and t.subject in vertices)
     store.extend(Quad(*t, DefaultGraph()) for t in types)
+    _to_fixpoint(store, _LISTS)
     _to_fixpoint(store, _RELATION_RULES)
     store.update(prefixed("DELETE WHERE { GRAPH tw:relations { ?s a ?c } }"))
     _to_fixpoint(store, _RULES + (_RDFS_RULES if model.typing == "rdfs" else []))

@@ -173,7 +173,8 @@ class _Translation:
 
     def call(self, name: str, arguments: list[str]) -> str:
         if name in _ARITHMETIC:
-            return f"({arguments[0]} {name} {arguments[1]})"
+            a, b = arguments
+            return f"IF(isNumeric({a}) && isNumeric({b}), {a} {name} {b}, {_ERROR})"
         if name in _ORDER:
             return _ordered(name, *arguments)
         match name:

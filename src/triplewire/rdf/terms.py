@@ -55,6 +55,9 @@ XSD = Vocabulary("http://www.w3.org/2001/XMLSchema#")
 SKOS = Vocabulary("http://www.w3.org/2004/02/skos/core#")
 DAML = Vocabulary("http://www.daml.org/2001/03/daml+oil#")
 DAML_2000 = Vocabulary("http://www.daml.org/2000/12/daml+oil#")
+DAML_ONT = Vocabulary("http://www.daml.org/2000/11/daml-ont#")
+SCHEMA = Vocabulary("https://schema.org/")
+SCHEMA_HTTP = Vocabulary("http://schema.org/")
 TW = Vocabulary("urn:triplewire:")
 
 WELL_KNOWN_PREFIXES: dict[str, str] = {
