@@ -1,7 +1,4 @@
-"""The command line: ``triplewire match``, ``pipeline run``, ``pipeline stream``, ``serve``.
-
-Exit status: 0, 2 for wrong usage, 3 for bad input, 1 for anything else.
-"""
+"""The commands that match and serve, and the way into all the others."""
 
 from __future__ import annotations
 
@@ -15,10 +12,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import triplewire
-from triplewire.errors import OntologyError, TriplewireError, UsageError
+from triplewire.cli.console import BAD_INPUT
+from triplewire.cli.event import event
+from triplewire.errors import EventError, OntologyError, SubscriptionError, TriplewireError, UsageError
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS
 
-BAD_INPUT = 3
 _MANY = ("--ontology", "--events")
 _FOLDER = "var"
 
@@ -30,6 +28,7 @@ app = typer.Typer(
 )
 pipeline = typer.Typer(help="Match on Spark: files as a batch, or the event log as a stream.", no_args_is_help=True)
 app.add_typer(pipeline, name="pipeline")
+app.add_typer(event, name="event")
 
 Ontology = Annotated[
     list[Path],
@@ -145,7 +144,8 @@ def main() -> NoReturn:
         sys.exit(1)
     except TriplewireError as error:
         print(f"triplewire: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, UsageError) else BAD_INPUT if isinstance(error, OntologyError) else 1)
+        bad_input = isinstance(error, EventError | OntologyError | SubscriptionError)
+        sys.exit(2 if isinstance(error, UsageError) else BAD_INPUT if bad_input else 1)
     sys.exit(0)
 
 

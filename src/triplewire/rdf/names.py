@@ -64,9 +64,9 @@ class Names:
             return self._literal(term)
         return self._short.get(term) or self._name(term)
 
-    def text(self, term: Term) -> str:
-        """The same, but a literal without quotation marks and datatype."""
-        return term.value if isinstance(term, Literal) else self.short(term)
+    def full(self, term: Term) -> str:
+        """The same, but an IRI with no known prefix is written out."""
+        return self._prefixed(term) or str(term) if isinstance(term, NamedNode) else self.short(term)
 
     @cached_property
     def _short(self) -> dict[NamedNode, str]:

@@ -6,14 +6,14 @@ Resources are round, with their classes under their names; literals are square; 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.graph import Graph
 from triplewire.rdf.names import Names
 from triplewire.rdf.svg import Arrow, Box, Diagram, draw, shortened
-from triplewire.rdf.terms import RDF, Resource, Term, Triple
+from triplewire.rdf.terms import RDF, Term, Triple
 
 VERTICES = 150
 ARCS = 400
@@ -30,14 +30,14 @@ def diagram(
     graph: Graph, prefixes: Mapping[str, str] | None = None, title: str = "Event", vertices: int = VERTICES
 ) -> Diagram:
     """What is to be drawn of a graph."""
-    classes: dict[Term, list[NamedNode]] = defaultdict(list)
+    classes: dict[Term, list[Term]] = defaultdict(list)
     arcs: list[Triple] = []
     for triple in sorted(graph.triples, key=str):
-        if triple.property == RDF.type and isinstance(triple.object, NamedNode):
+        if _gives_class(triple):
             classes[triple.subject].append(triple.object)
         else:
             arcs.append(triple)
-    all_ = _nearest_first(graph.home, arcs, classes)
+    all_ = nearest_first(graph)
     shown = dict.fromkeys(all_[:vertices])
     drawn = [arc for arc in arcs if arc.subject in shown and arc.object in shown]
     names = Names.of((term for triple in graph.triples for term in triple), prefixes, bare=True)
@@ -54,15 +54,20 @@ def diagram(
     )
 
 
-def _nearest_first(home: Resource | None, arcs: list[Triple], typed: Iterable[Term]) -> list[Term]:
-    """Every vertex: by its distance from the home vertex, whichever way arcs run, then those out of reach."""
+def nearest_first(graph: Graph) -> list[Term]:
+    """Every vertex: by its distance from the home vertex, whichever way arcs run, then those out of reach.
+
+    The classes of things are no vertices here.
+    """
     ways: dict[Term, dict[Term, None]] = defaultdict(dict)
+    arcs = sorted(graph.triples, key=str)
     for arc in arcs:
-        ways[arc.subject][arc.object] = None
+        ways[arc.subject] |= {} if _gives_class(arc) else {arc.object: None}
     for arc in arcs:
-        ways[arc.object].setdefault(arc.subject)
+        if not _gives_class(arc):
+            ways[arc.object].setdefault(arc.subject)
     found: dict[Term, None] = {}
-    for start in [*([] if home is None else [home]), *sorted({*ways, *typed}, key=str)]:
+    for start in [*([] if graph.home is None else [graph.home]), *sorted(ways, key=str)]:
         queue = deque([start] if start not in found else [])
         found[start] = None
         while queue:
@@ -72,7 +77,11 @@ def _nearest_first(home: Resource | None, arcs: list[Triple], typed: Iterable[Te
     return list(found)
 
 
-def _box(vertex: Term, classes: list[NamedNode], names: Names, home: bool) -> Box:
+def _gives_class(triple: Triple) -> bool:
+    return triple.property == RDF.type and isinstance(triple.object, NamedNode)
+
+
+def _box(vertex: Term, classes: list[Term], names: Names, home: bool) -> Box:
     key = str(vertex)
     if isinstance(vertex, Literal):
         kind = names.short(vertex).removeprefix(f'"{vertex.value}"')

@@ -1,0 +1,63 @@
+"""What the commands that show something share: files given by name, tables for people, and pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from triplewire.errors import UsageError
+
+BAD_INPUT = 3
+_PIPE = 120  # columns, where there is no terminal to ask
+
+
+def _readable(path: Path | None) -> Path | None:
+    """The same path, if there is a file."""
+    if path is not None and not path.is_file():
+        raise UsageError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
+    return path
+
+
+def all_readable(paths: list[Path]) -> list[Path]:
+    """The same paths, if they are all files."""
+    for path in paths:
+        _readable(path)
+    return paths
+
+
+File = Annotated[Path, typer.Argument(metavar="FILE", callback=_readable)]
+OntologyFiles = Annotated[
+    list[Path], typer.Argument(metavar="F…", help="Ontology files; several make one model.", callback=all_readable)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="F.svg", help="Draw a picture into this file.")]
+
+
+def console() -> Console:
+    """Standard output: as wide as the terminal, and without marks and colours if it is none."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=_PIPE)
+
+
+def table(*columns: str) -> Table:
+    """A table that loses nothing: what is too wide goes on in the next line."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
+
+
+def write_picture(path: Path, svg: str) -> None:
+    try:
+        path.write_text(svg, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,95 @@
+"""``triplewire event show``: tables for people, JSON for programs, a picture."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.test_cli import AUCTION, event, lines, run
+from triplewire.rdf.terms import RDF
+
+EVENTS = AUCTION / "events.ndjson"
+
+
+def test_figure_1_as_a_table():
+    found = run("event", "show", EVENTS, "--number", 1)
+    assert found.returncode == 0
+    table = [line.split() for line in found.stdout.splitlines()]
+    assert ["_:H", "rdf:type", "ex:Selling"] in table
+    assert ["_:price", "ex:currency", "units:dollar"] in table
+    assert ["_:wang", "ex:name", '"Jinling', 'Wang"'] in table
+    assert "home vertex: _:H a ex:Selling; 16 triples" in found.stdout
+    assert "warning: the event gives no class (rdf:type) for <http://example.org/units#dollar>" in found.stdout
+
+
+def test_an_ontology_gives_classes_to_what_it_names():
+    found = run("event", "show", EVENTS, "--number", 1, "--json", "--ontology", AUCTION / "ontology.ttl")
+    shown = json.loads(found.stdout)
+    assert shown["warnings"] == []
+    assert shown["home"] == "_:H"
+    assert shown["types"]["_:H"] == ["<http://example.org/auction#Selling>"]
+    assert len(shown["triples"]) == 16
+    assert {"subject": "_:pc", "property": "<http://example.org/auction#part>", "object": "_:disk"} in shown["triples"]
+
+
+def test_every_event_is_shown_and_a_broken_one_is_told(tmp_path):
+    svg = tmp_path / "first.svg"
+    found = run("event", "show", EVENTS, "--json", "--svg", svg)
+    assert found.returncode == 3
+    assert [json.loads(line)["event"] for line in found.stdout.splitlines()] == [f"event-{n}" for n in range(1, 7)]
+    refused = json.loads(found.stderr)
+    assert (refused["event"], refused["line"], refused["error"]) == ("event-7", 7, "EventError")
+    assert ElementTree.fromstring(svg.read_text()).find("{http://www.w3.org/2000/svg}title").text == "Event event-1"
+
+
+def test_a_broken_event_is_one_line_for_people():
+    found = run("event", "show", EVENTS, "--number", 7)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr.startswith(f"triplewire: {EVENTS}, line 7: not well-formed text/turtle")
+    assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("e.ttl", '@prefix ex: <http://e.org/> . _:H a ex:A ; ex:p "x" .'),
+        ("e.nt", f'_:H <http://e.org/p> "x" .\n_:H {RDF.type} <http://e.org/A> .'),
+        ("e.jsonld", '{"@context": {"@vocab": "http://e.org/"}, "@id": "_:H", "@type": "A", "p": "x"}'),
+    ],
+)
+def test_a_file_without_an_envelope_is_one_event(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    found = run("event", "show", tmp_path / name, "--json")
+    shown = json.loads(found.stdout)
+    assert (shown["event"], shown["home"], shown["warnings"]) == (name, "_:H", [])
+    assert shown["triples"][0] == {"subject": "_:H", "property": "<http://e.org/p>", "object": '"x"'}
+
+
+def test_a_json_file_may_be_a_cloudevent(tmp_path):
+    path = lines(tmp_path / "e.json", [event("mine")])
+    assert json.loads(run("event", "show", path, "--json").stdout)["event"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["nowhere.ttl"], 2, "nowhere.ttl: no such file"),
+        (["examples"], 2, "examples: a folder, not a file"),
+        (["Makefile"], 2, "the suffix should be one of .ndjson"),
+        ([EVENTS, "--number", 8], 2, "there is no event number 8"),
+        ([EVENTS, "--number", 1, "--svg", "nowhere/x.svg"], 2, "nowhere/x.svg: No such file or directory"),
+        ([EVENTS, "--ontology", "nowhere.ttl"], 2, "nowhere.ttl: no such file"),
+    ],
+)
+def test_a_users_mistake_is_one_line(arguments, status, message):
+    found = run("event", "show", *arguments)
+    assert found.returncode == status
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_brackets_in_an_event_are_no_markup(tmp_path):
+    path = lines(tmp_path / "e.ndjson", [event("[bold]", '_:H <http://e.org/p> "[red]x[/red]" .')])
+    shown = run("event", "show", path).stdout
+    assert "[bold]" in shown
+    assert '"[red]x[/red]"' in shown
