@@ -14,6 +14,7 @@ import typer
 import triplewire
 from triplewire.cli.console import BAD_INPUT
 from triplewire.cli.event import event
+from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.errors import EventError, OntologyError, SubscriptionError, TriplewireError, UsageError
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS
 
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 pipeline = typer.Typer(help="Match on Spark: files as a batch, or the event log as a stream.", no_args_is_help=True)
 app.add_typer(pipeline, name="pipeline")
+app.add_typer(ontology_commands, name="ontology")
 app.add_typer(event, name="event")
 
 Ontology = Annotated[

@@ -20,6 +20,8 @@ Direction = Literal["right", "down"]
 _SWEEPS = 12
 _GAP = 22.0  # between layers, at least; more where arrows are steep
 _STEEPEST = 80.0
+_NARROWEST = 2.5  # between arrows side by side; if it were less, they begin or end in one point
+_APART = 24.0  # between parts with no connection
 _LOOP = 20.0  # how far an arrow from a box to itself stands out
 _STRAIGHT = 6.0  # how much more a passing arrow wants to be straight than a box wants to be centred
 
@@ -78,6 +80,57 @@ def layered(
 ) -> Layout:
     """Lay out a diagram: every box in the layer behind all that point to it, ``root`` first where there are cycles."""
     turned = direction == "down"
+    boxes: dict[str, Rect] = {}
+    routes: dict[int, Route] = {}
+    end = 0.0
+    for group in sorted(_groups(sizes, links), key=lambda group: root not in group):
+        numbers = [n for n, link in enumerate(links) if link.start in group]
+        part = _connected({name: sizes[name] for name in group}, [links[n] for n in numbers], root, turned)
+        move = Point(end, 0.0) if turned else Point(0.0, end)
+        boxes |= {name: _moved(rect, move) for name, rect in part.boxes.items()}
+        routes |= {n: _moved_route(route, move) for n, route in zip(numbers, part.routes, strict=True)}
+        end += (part.size.width if turned else part.size.height) + _APART
+    return Layout(boxes, tuple(routes[n] for n in range(len(links))), _extent(boxes.values(), routes.values()))
+
+
+def _groups(names: Iterable[str], links: Sequence[Link]) -> Iterator[dict[str, None]]:
+    """The names, grouped with those that they are connected with."""
+    near: dict[str, list[str]] = {name: [] for name in names}
+    for link in links:
+        near[link.start].append(link.end)
+        near[link.end].append(link.start)
+    met: set[str] = set()
+    for first in near:
+        if first in met:
+            continue
+        group, todo = {first}, [first]
+        while todo:
+            new = set(near[todo.pop()]) - group
+            group |= new
+            todo.extend(new)
+        yield {name: None for name in near if name in group}
+        met |= group
+
+
+def _moved(rect: Rect, by: Point) -> Rect:
+    return rect._replace(x=rect.x + by.x, y=rect.y + by.y)
+
+
+def _moved_route(route: Route, by: Point) -> Route:
+    pieces = tuple(tuple(Point(p.x + by.x, p.y + by.y) for p in piece) for piece in route.pieces)
+    return Route(pieces, route.label and _moved(route.label, by))
+
+
+def _extent(boxes: Iterable[Rect], routes: Iterable[Route]) -> Size:
+    routes = list(routes)
+    rooms = [*boxes, *(route.label for route in routes if route.label)]
+    corners = [Point(room.x + room.width, room.y + room.height) for room in rooms]
+    corners += [p for route in routes for piece in route.pieces for p in piece]
+    return Size(max((p.x for p in corners), default=0.0), max((p.y for p in corners), default=0.0))
+
+
+def _connected(sizes: Mapping[str, Size], links: Sequence[Link], root: str | None, turned: bool) -> Layout:
+    """The layout of boxes that are all connected with each other."""
     loops = defaultdict(list)
     for n, link in enumerate(links):
         if link.start == link.end:
@@ -163,7 +216,7 @@ def _acyclic(
     forward: dict[int, tuple[str, str]] = {}
     met: dict[str, None] = {}
     done: set[str] = set()
-    for top in [*([] if root is None else [root]), *tops, *names]:
+    for top in [*([root] if root in leaving else []), *tops, *names]:
         if top in met:
             continue
         met[top] = None
@@ -214,8 +267,10 @@ def _untangle(layers: list[list[_Place]]) -> None:
     for sweep in range(_SWEEPS):
         if not fewest:
             break
-        down = sweep % 2 == 0
+        down, turn_ties = sweep % 2 == 0, sweep % 4 >= 2
         for layer in layers if down else reversed(layers):
+            if turn_ties:
+                layer.reverse()
             layer.sort(key=lambda place: _mean(place, place.before if down else place.after))
             _number([layer])
         if (crossings := _crossings(layers)) < fewest:
@@ -358,11 +413,7 @@ def _drawn(
             room = rect(middle - size[0] / 2, side + _LOOP + 2, size) if links[n].label else None
             routes[n] = Route((tuple(point(*p) for p in curve),), room)
     rects = {name: rect(box.start, box.across - box.half, (box.along, 2 * box.half)) for name, box in boxes.items()}
-    rooms = [*rects.values(), *(route.label for route in routes.values() if route.label)]
-    corners = [Point(room.x + room.width, room.y + room.height) for room in rooms]
-    corners += [p for route in routes.values() for piece in route.pieces for p in piece]
-    size = Size(max((p.x for p in corners), default=0.0), max((p.y for p in corners), default=0.0))
-    return Layout(rects, tuple(routes[n] for n in range(len(links))), size)
+    return Layout(rects, tuple(routes[n] for n in range(len(links))), _extent(rects.values(), routes.values()))
 
 
 def _ports(ends: Mapping[int, tuple[_Place, _Place]]) -> dict[int, float]:
@@ -374,6 +425,7 @@ def _ports(ends: Mapping[int, tuple[_Place, _Place]]) -> dict[int, float]:
     for box, numbers in at.items():
         numbers.sort(key=lambda n: ends[n][1].across)
         gap = min(9.0, box.half / len(numbers))
+        gap = gap if gap > _NARROWEST else 0.0
         for k, n in enumerate(numbers):
             ports[n] = box.across + (k - (len(numbers) - 1) / 2) * gap
     return ports

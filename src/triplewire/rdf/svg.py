@@ -40,12 +40,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow between the boxes of two keys."""
+    """An arrow between the boxes of two keys; its head is at its end, or at its start if it points ``back``."""
 
     start: str
     end: str
     label: str = ""
     tip: str = ""
+    back: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def _draw_arrow(parent: ET.Element, arrow: Arrow, pieces: tuple[tuple[Point, ...
     group = ET.SubElement(parent, "g", {"class": "arrow"})
     _text(ET.SubElement(group, "title"), arrow.tip or arrow.label or f"{arrow.start} → {arrow.end}")
     way = " ".join(_path(piece) for piece in pieces)
-    ET.SubElement(group, "path", {"d": way, "fill": "none", "stroke": _SOFT, "marker-end": "url(#triplewire-head)"})
+    head = "marker-start" if arrow.back else "marker-end"
+    ET.SubElement(group, "path", {"d": way, "fill": "none", "stroke": _SOFT, head: "url(#triplewire-head)"})
     if label:
         x, y = label.centre
         place = {"x": _number(x), "y": _number(y + 4), "text-anchor": "middle", "font-size": _number(_SMALL)}
@@ -170,8 +172,8 @@ def _path(piece: tuple[Point, ...]) -> str:
 
 def _arrowhead(defs: ET.Element) -> None:
     size = {"viewBox": "0 0 10 10", "refX": "9", "refY": "5", "markerWidth": "9", "markerHeight": "9"}
-    marker = ET.SubElement(defs, "marker", {"id": "triplewire-head", "orient": "auto", "markerUnits": "userSpaceOnUse"})
-    marker.attrib |= size
+    name = {"id": "triplewire-head", "orient": "auto-start-reverse", "markerUnits": "userSpaceOnUse"}
+    marker = ET.SubElement(defs, "marker", name | size)
     ET.SubElement(marker, "path", {"d": "M0,1 L10,5 L0,9 z", "fill": _SOFT})
 
 
