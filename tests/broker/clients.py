@@ -35,7 +35,7 @@ def notify(store: Store, *subscriptions: str) -> None:
     """Put an event into the log, and write what the pipeline would write if it tripped these subscriptions."""
     count = store.last_position() + 1
     [position] = store.append([("urn:test", f"e{count}", json.dumps(cloudevent(f"e{count}")))])
-    found = [Outcome(position, name, 1.0, json.dumps([{"?1": "_:pc"}])) for name in subscriptions]
+    found = [Outcome(position, f"e{count}", name, 1.0, json.dumps([{"?1": "_:pc"}])) for name in subscriptions]
     store.record(found, [], position)
 
 

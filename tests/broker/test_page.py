@@ -34,7 +34,7 @@ class Tags(HTMLParser):
 def test_whatever_is_published_or_named_is_shown_as_text(broker: httpx.Client, store: Store) -> None:
     store.append([("urn:test", NASTY, json.dumps(cloudevent(NASTY, data=NASTY)))])
     notify(store)
-    found = Outcome(1, NASTY, 1.0, json.dumps([{"?x": json.dumps(NASTY)}]))
+    found = Outcome(1, NASTY, NASTY, 1.0, json.dumps([{"?x": json.dumps(NASTY)}]))
     store.record([found], [DeadLetter(2, NASTY)], 2)
     page = broker.get("/").text
     assert "<script>alert" not in page

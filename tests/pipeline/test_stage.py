@@ -39,10 +39,10 @@ def test_whatever_goes_wrong_with_one_event_is_its_own_affair(store: Store, monk
     class Panic(BaseException):
         pass
 
-    def parse(body: str) -> None:
+    def parse(body: str, lifting: object) -> None:
         raise Panic("out of luck")
 
-    monkeypatch.setattr(stage, "parse_event", parse)
+    monkeypatch.setattr(stage, "parse_events", parse)
     assert results(store, offer(1)[2]) == [stage.Row(1, reason="Panic: out of luck"), stage.Row(1)]
 
 

@@ -67,7 +67,7 @@ def test_an_id_is_taken_once_and_unknown_ids_are_named(store):
 def test_writing_results_again_changes_nothing(store):
     store.append([event("1"), event("2")])
     for _ in range(2):
-        store.record([Outcome(1, "s", 1.0, "[]")], [DeadLetter(2, "broken")], upto=2)
+        store.record([Outcome(1, "1", "s", 1.0, "[]")], [DeadLetter(2, "broken")], upto=2)
     assert [(n.position, n.event, n.subscription) for n in store.notifications()] == [(1, "1", "s")]
     assert [(d.position, d.reason, d.id) for d in store.dead_letters()] == [(2, "broken", "2")]
     store.record([], [], upto=1)

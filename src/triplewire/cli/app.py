@@ -47,6 +47,12 @@ Events = Annotated[
 ]
 MatcherName = Annotated[str, typer.Option("--matcher", help=f"One of: {', '.join(MATCHERS)}.")]
 Bindings = Annotated[bool, typer.Option("--bindings", help="Tell what the variables are bound to.")]
+LiftingFolder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="What names in events mean: contexts, mappings, limits.", exists=True, file_okay=False
+    ),
+]
 Master = Annotated[str | None, typer.Option(metavar="URL", help="The Spark master; embedded local mode if left out.")]
 Home = Annotated[
     Path, typer.Option("--home", metavar="DIR", help="The data folder.", envvar="TRIPLEWIRE_HOME", file_okay=False)
@@ -60,9 +66,11 @@ def match(
     ontology: Ontology = [],  # noqa: B006 - typer copies it
     matcher: MatcherName = DEFAULT_MATCHER,
     bindings: Bindings = False,
+    lifting: LiftingFolder = None,
 ) -> None:
     """Write a JSON line for each subscription that an event trips, in one process, without Spark."""
     from triplewire.concepts.load import load_model
+    from triplewire.lift.lifting import load_lifting
     from triplewire.matching import make_matcher
     from triplewire.matching.lines import add_subscriptions, match_lines, read_lines
 
@@ -70,7 +78,7 @@ def match(
     chosen = make_matcher(matcher, model)
     refused = _report(add_subscriptions(read_lines(subscriptions), chosen, model))
     lines = (line for path in events for line in read_lines(path))
-    for result in match_lines(_progress(lines, events), chosen, bindings):
+    for result in match_lines(_progress(lines, events), chosen, bindings, load_lifting(lifting)):
         if isinstance(result, str):
             print(result)
         else:
@@ -88,11 +96,12 @@ def run(
     master: Master = None,
     matcher: MatcherName = DEFAULT_MATCHER,
     bindings: Bindings = False,
+    lifting: LiftingFolder = None,
 ) -> None:
     """Match files on Spark: the same matches as `triplewire match`, to the line."""
     from triplewire.pipeline.batch import run_batch
 
-    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings)):
+    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings, lifting)):
         raise typer.Exit(BAD_INPUT)
 
 
@@ -109,7 +118,7 @@ def stream(
     from triplewire.pipeline.stream import run_stream
     from triplewire.store import store_url
 
-    run_stream(store_url(home), home / "checkpoint", master, until, parent)
+    run_stream(store_url(home), home / "checkpoint", master, until, parent, home / "lifting")
 
 
 @app.command()

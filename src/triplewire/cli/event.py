@@ -93,7 +93,8 @@ def _events(path: Path) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
         except EventError as error:
             yield {"event": id_} | place | error.as_dict()
         else:
-            yield found, declared_prefixes(_text(envelope.attributes))
+            prefixes = declared_prefixes(_text(envelope.attributes))
+            yield from ((event, prefixes) for event in found)
 
 
 def _documents(path: Path) -> Iterator[tuple[dict[str, Any], bytes | dict[str, Any]]]:

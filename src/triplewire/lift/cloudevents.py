@@ -1,21 +1,23 @@
 """The CloudEvents envelope that every event travels in.
 
-An envelope is checked when it is published; the graph inside is read when it is matched.
+An envelope is checked when it is published; what is inside is read when it is matched.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from triplewire.errors import EventError
-from triplewire.rdf.graph import Event, event_graph
-from triplewire.rdf.syntax import FORMATS, read
+from triplewire.lift.documents import kind, read_json, write_json
+from triplewire.lift.entries import Entry
+from triplewire.lift.formats import JSON_TYPES, LIFTERS, lift
+from triplewire.lift.lifting import DEFAULT, Lifting
+from triplewire.rdf.graph import Event, Graph, event_graph
 
 REQUIRED = ("specversion", "id", "source", "type")
 
@@ -30,7 +32,7 @@ class Envelope:
     attributes: Mapping[str, Any]
 
     def as_json(self) -> str:
-        return json.dumps(self.attributes, ensure_ascii=False, separators=(",", ":"))
+        return write_json(self.attributes)
 
 
 def parse_envelope(document: str | bytes | Mapping[str, Any]) -> Envelope:
@@ -41,12 +43,12 @@ def parse_envelope(document: str | bytes | Mapping[str, Any]) -> Envelope:
         if value is None and name == "specversion":
             raise EventError("the attribute 'specversion' is missing; it should be \"1.0\"")
         if not isinstance(value, str) or not value:
-            raise EventError(f"the attribute '{name}' should be a non-empty text, not {json.dumps(value)}")
+            raise EventError(f"the attribute '{name}' should be a non-empty text, not {write_json(value)}")
     if attributes["specversion"] != "1.0":
         raise EventError(f"CloudEvents {attributes['specversion']} is not known here; 'specversion' should be \"1.0\"")
     for name in ("time", "home", "datacontenttype", "subject", "dataschema"):
         if not isinstance(attributes.get(name, ""), str):
-            raise EventError(f"the attribute '{name}' should be a text, not {json.dumps(attributes[name])}")
+            raise EventError(f"the attribute '{name}' should be a text, not {write_json(attributes[name])}")
     if "time" in attributes:
         _check_time(attributes["time"])
     _check_characters(attributes)
@@ -55,30 +57,52 @@ def parse_envelope(document: str | bytes | Mapping[str, Any]) -> Envelope:
     return Envelope(attributes["id"], attributes["source"], attributes["type"], attributes)
 
 
-def open_envelope(envelope: Envelope) -> Event:
-    """Read the event's graph out of its envelope."""
+def open_envelope(envelope: Envelope, lifting: Lifting = DEFAULT) -> list[Event]:
+    """The events in an envelope: one, unless it holds a feed or a table, each of whose entries is one."""
     attributes = envelope.attributes
     media_type = _media_type(attributes)
     data = _data(attributes, media_type)
-    return Event(envelope.source, envelope.id, event_graph(read(data, media_type), attributes.get("home")))
+    _check_size(data, lifting.size_limit)
+    entries = lift(data, media_type, lifting.names(attributes), lifting)
+    return [_event(envelope, entry) for entry in entries]
 
 
-def parse_event(document: str | bytes | Mapping[str, Any]) -> Event:
-    """An event from its structured CloudEvent."""
-    return open_envelope(parse_envelope(document))
+def parse_events(document: str | bytes | Mapping[str, Any], lifting: Lifting = DEFAULT) -> list[Event]:
+    """The events in a structured CloudEvent."""
+    return open_envelope(parse_envelope(document), lifting)
+
+
+def parse_event(document: str | bytes | Mapping[str, Any], lifting: Lifting = DEFAULT) -> Event:
+    """The one event in a structured CloudEvent."""
+    events = parse_events(document, lifting)
+    if len(events) != 1:
+        raise EventError(f"the CloudEvent holds {len(events)} events, where one is expected")
+    return events[0]
+
+
+def _event(envelope: Envelope, entry: Entry) -> Event:
+    home = envelope.attributes.get("home")
+    if home is None and entry.home is not None:
+        graph = Graph(frozenset(entry.triples), entry.home)
+    else:
+        graph = event_graph(entry.triples, home)
+    return Event(envelope.source, envelope.id if entry.key is None else f"{envelope.id}#{entry.key}", graph)
+
+
+def _check_size(data: Any, limit: int) -> None:
+    """Refuse data that is larger than the limit, without measuring what is certainly smaller."""
+    if not isinstance(data, str | bytes):
+        data = write_json(data)
+    if 4 * len(data) > limit:
+        size = len(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+        if size > limit:
+            raise EventError(f"the event's data has {size:,} bytes; the limit is {limit:,}")
 
 
 def _object(document: str | bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(document)
-    except json.JSONDecodeError as error:
-        raise EventError(f"not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
-    except UnicodeDecodeError as error:
-        raise EventError(f"not UTF-8: {error.reason} at offset {error.start}") from None
-    except RecursionError:
-        raise EventError("the JSON is nested too deeply") from None
+    value = read_json(document)
     if not isinstance(value, dict):
-        raise EventError(f"a CloudEvent is a JSON object, not {type(value).__name__}")
+        raise EventError(f"a CloudEvent is a JSON object, not {kind(value)}")
     return value
 
 
@@ -104,22 +128,20 @@ def _check_characters(attributes: Mapping[str, Any]) -> None:
 def _media_type(attributes: Mapping[str, Any]) -> str:
     stated = attributes.get("datacontenttype")
     if stated is None:
-        raise EventError(f"the attribute 'datacontenttype' is missing; known are {', '.join(FORMATS)}")
+        raise EventError(f"the attribute 'datacontenttype' is missing; known are {', '.join(LIFTERS)}")
     media_type: str = stated.split(";")[0].strip().lower()
-    if media_type not in FORMATS:
-        raise EventError(f"{media_type!r} is no format that events can be read from; known are {', '.join(FORMATS)}")
+    if media_type not in LIFTERS:
+        raise EventError(f"{media_type!r} is no format that events can be read from; known are {', '.join(LIFTERS)}")
     return media_type
 
 
-def _data(attributes: Mapping[str, Any], media_type: str) -> str | bytes:
+def _data(attributes: Mapping[str, Any], media_type: str) -> Any:
     if "data_base64" in attributes:
         try:
             return base64.b64decode(attributes["data_base64"], validate=True)
         except (binascii.Error, TypeError, ValueError):
             raise EventError("the attribute 'data_base64' is not base64") from None
     data = attributes.get("data")
-    if isinstance(data, str):
+    if isinstance(data, str) or (media_type in JSON_TYPES and "data" in attributes):
         return data
-    if media_type == "application/ld+json" and isinstance(data, dict | list):
-        return json.dumps(data)
-    raise EventError(f"the attribute 'data' should be a text in {media_type}, not {type(data).__name__}")
+    raise EventError(f"the attribute 'data' should be a text in {media_type}, not {kind(data)}")

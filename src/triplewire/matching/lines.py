@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import EventError, SubscriptionError, UsageError
 from triplewire.lift.cloudevents import open_envelope, parse_envelope
+from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.matching.matcher import Matcher
 from triplewire.subscriptions.languages import parse_subscription
 
@@ -57,19 +58,21 @@ def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptMod
             yield {"subscription": id_, "file": line.file, "line": line.number} | _told(error)
 
 
-def match_lines(lines: Iterable[Line], matcher: Matcher, bindings: bool = False) -> Iterator[str | Refusal]:
+def match_lines(
+    lines: Iterable[Line], matcher: Matcher, bindings: bool = False, lifting: Lifting = DEFAULT
+) -> Iterator[str | Refusal]:
     """Match events in order. One with the source and id of an earlier one is the same event again, and is ignored."""
     seen: set[str] = set()
     for line in lines:
         key = identity(line.text)
         if key is None or key not in seen:
-            yield from match_line(line, matcher, bindings)
+            yield from match_line(line, matcher, bindings, lifting)
         if key is not None:
             seen.add(key)
 
 
 def identity(text: bytes) -> str | None:
-    """What tells an event from others: its source and id. None if the line is no event."""
+    """What tells a line's event, or events, from others: the source and id. None if the line is no event."""
     try:
         envelope = parse_envelope(text)
     except EventError:
@@ -77,13 +80,15 @@ def identity(text: bytes) -> str | None:
     return json.dumps([envelope.source, envelope.id])
 
 
-def match_line(line: Line, matcher: Matcher, bindings: bool = False) -> Iterator[str | Refusal]:
-    """One event's matches, by subscription id, or its refusal."""
+def match_line(
+    line: Line, matcher: Matcher, bindings: bool = False, lifting: Lifting = DEFAULT
+) -> Iterator[str | Refusal]:
+    """The matches of a line's events, entry by entry, each by subscription id; or the line's refusal."""
     id_ = None
     try:
         envelope = parse_envelope(line.text)
         id_ = envelope.id
-        matches = matcher.match(open_envelope(envelope), bindings)
+        matches = [match for event in open_envelope(envelope, lifting) for match in matcher.match(event, bindings)]
     except EventError as error:
         yield {"event": id_, "file": line.file, "line": line.number} | error.as_dict()
     except Exception as error:  # whatever is wrong with an event, the others go on

@@ -19,6 +19,7 @@ from pyspark.storagelevel import StorageLevel
 
 from triplewire.concepts.load import load_model
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
 from triplewire.matching.lines import Line, Refusal, add_subscriptions, identity, match_line, read_lines
 from triplewire.matching.matcher import Matcher
@@ -66,6 +67,7 @@ class Job:
     subscriptions: Path
     matcher: str
     bindings: bool
+    lifting: Path | None = None
     key: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -77,6 +79,7 @@ def run_batch(
     master: str | None = None,
     matcher: str = DEFAULT_MATCHER,
     bindings: bool = False,
+    lifting: Path | None = None,
 ) -> list[Refusal]:
     """Match files on Spark, into ``out/matches`` and ``out/refused``; returns what was refused.
 
@@ -85,9 +88,11 @@ def run_batch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already, and is not an empty folder")
+    load_lifting(lifting)
     _, refused = _load(ontology, subscriptions, matcher)
     chunks = cut(events, CHUNK)
-    job = Job(tuple(path.absolute() for path in ontology), subscriptions.absolute(), matcher, bindings)
+    settings = None if lifting is None else lifting.absolute()
+    job = Job(tuple(path.absolute() for path in ontology), subscriptions.absolute(), matcher, bindings, settings)
     with _spark(master) as spark:
         results = _results(spark, chunks, job).persist(StorageLevel.DISK_ONLY)
         _write_matches(results, out / "matches")
@@ -136,12 +141,12 @@ def read_events(batches: Iterable[pa.RecordBatch], chunks: Sequence[Chunk]) -> I
 
 def match_events(batches: Iterable[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
     """The second stage: from events, no two of which are the same, to lines of output."""
-    matcher = _matcher(job)
+    matcher, lifting = _prepared(job)
     rows = (
         (event["file"], event["offset"], number, *_told(result))
         for batch in batches
         for event in batch.to_pylist()
-        for number, result in enumerate(match_line(Line("", 0, event["text"]), matcher, job.bindings))
+        for number, result in enumerate(match_line(Line("", 0, event["text"]), matcher, job.bindings, lifting))
     )
     return _record_batches(rows, RESULTS_ARROW)
 
@@ -196,9 +201,9 @@ def _load(ontology: Iterable[Path], subscriptions: Path, matcher: str) -> tuple[
 
 
 @lru_cache(maxsize=1)
-def _matcher(job: Job) -> Matcher:
-    """This process's matcher, kept from task to task."""
-    return _load(job.ontology, job.subscriptions, job.matcher)[0]
+def _prepared(job: Job) -> tuple[Matcher, Lifting]:
+    """This process's matcher and settings, kept from task to task."""
+    return _load(job.ontology, job.subscriptions, job.matcher)[0], load_lifting(job.lifting)
 
 
 def _told(result: str | Refusal) -> tuple[bool, str]:

@@ -6,20 +6,24 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from triplewire.errors import EventError
-from triplewire.lift.cloudevents import parse_event
+from triplewire.lift.cloudevents import parse_events
+from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching.matcher import Match, Matcher
 from triplewire.pipeline.source import open_store
 from triplewire.pipeline.standing import Standing
 
-SCHEMA = "position long, subscription string, score double, bindings string, reason string"
+SCHEMA = "position long, event string, subscription string, score double, bindings string, reason string"
 ARROW_SCHEMA = pa.schema(
     [
         ("position", pa.int64()),
+        ("event", pa.string()),
         ("subscription", pa.string()),
         ("score", pa.float64()),
         ("bindings", pa.string()),
@@ -32,18 +36,25 @@ class Row(NamedTuple):
     """A match, if it names a subscription; a refusal, if it has a reason; else how far the events went."""
 
     position: int
+    event: str = ""
     subscription: str = ""
     score: float = 0.0
     bindings: str = ""
     reason: str = ""
 
 
-def match_events(batches: Iterator[pa.RecordBatch], store: str) -> Iterator[pa.RecordBatch]:
-    """Match the events of each batch, and say with its last row how far it went."""
+def match_events(
+    batches: Iterator[pa.RecordBatch], store: str, lifting: Path | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Match the events of each batch, and say with its last row how far it went.
+
+    ``lifting`` is the folder with the settings of lifting.
+    """
     for batch in batches:
         events = list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
         if events:
-            yield _record_batch([*_match_all(events, _standing(store, os.getpid())), Row(events[-1][0])])
+            rows = _match_all(events, _standing(store, os.getpid()), _lifting(lifting, os.getpid()))
+            yield _record_batch([*rows, Row(events[-1][0])])
 
 
 @cache
@@ -52,16 +63,23 @@ def _standing(store: str, _process: int) -> Standing:
     return Standing(open_store(store))
 
 
-def _match_all(events: list[tuple[int, str]], standing: Standing) -> Iterator[Row]:
+@cache
+def _lifting(folder: Path | None, _process: int) -> Lifting:
+    """The settings of lifting, as they stood when this process first asked."""
+    return load_lifting(folder)
+
+
+def _match_all(events: list[tuple[int, str]], standing: Standing, lifting: Lifting) -> Iterator[Row]:
     for matcher, stretch in standing.stretches(events):
         for position, body in stretch:
-            yield from _match_one(matcher, position, body)
+            yield from _match_one(matcher, position, body, lifting)
 
 
-def _match_one(matcher: Matcher, position: int, body: str) -> list[Row]:
-    """An event's matches, or its refusal: whatever is wrong with an event, the others go on."""
+def _match_one(matcher: Matcher, position: int, body: str, lifting: Lifting) -> list[Row]:
+    """The matches of what is at a position, or its refusal: whatever is wrong with an event, the others go on."""
     try:
-        return [_row(position, match) for match in matcher.match(parse_event(body), bindings=True)]
+        matches = [matcher.match(event, bindings=True) for event in parse_events(body, lifting)]
+        return [_row(position, match) for match in chain.from_iterable(matches)]
     except EventError as error:
         return [Row(position, reason=str(error))]
     except (KeyboardInterrupt, SystemExit):
@@ -72,7 +90,7 @@ def _match_one(matcher: Matcher, position: int, body: str) -> list[Row]:
 
 def _row(position: int, match: Match) -> Row:
     bindings = json.dumps(list(match.bindings or ()), ensure_ascii=False, sort_keys=True)
-    return Row(position, match.subscription, match.score, bindings)
+    return Row(position, match.event, match.subscription, match.score, bindings)
 
 
 def _record_batch(rows: list[Row]) -> pa.RecordBatch:

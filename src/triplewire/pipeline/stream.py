@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.session import session
 from triplewire.pipeline.source import EventLog
@@ -41,29 +42,38 @@ SETTINGS = {
 
 
 def run_stream(
-    store: str, checkpoint: Path, master: str | None = None, until: int | None = None, parent: int | None = None
+    store: str,
+    checkpoint: Path,
+    master: str | None = None,
+    until: int | None = None,
+    parent: int | None = None,
+    lifting: Path | None = None,
 ) -> None:
     """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
 
+    ``lifting`` is a folder of settings, read by each worker when it starts; it is checked here before they do.
     With a ``parent``, it also ends once that is no longer the process that started it, so that no broker killed
     hard leaves a pipeline behind.
     """
+    load_lifting(lifting)
     with _alone(checkpoint):
         spark = session(master, "triplewire", SETTINGS)
         try:
             ended = _on_signals()
-            query = start_stream(spark, store, checkpoint)
+            query = start_stream(spark, store, checkpoint, lifting=lifting)
             _wait(query, Store(store), until, parent, ended)
             _stop(query)
         finally:
             spark.stop()
 
 
-def start_stream(spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH) -> StreamingQuery:
+def start_stream(
+    spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH, lifting: Path | None = None
+) -> StreamingQuery:
     """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
-    results = events.mapInArrow(partial(stage.match_events, store=store), stage.SCHEMA)
+    results = events.mapInArrow(partial(stage.match_events, store=store, lifting=lifting), stage.SCHEMA)
     writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store)))
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
 
@@ -71,7 +81,7 @@ def start_stream(spark: SparkSession, store: str, checkpoint: Path, batch: int =
 def write_results(results: DataFrame, _batch: int, store: Store) -> None:
     """Write a batch's notifications and dead letters, and how far it went, in one transaction."""
     rows = [stage.Row(*row) for row in results.collect()]
-    outcomes = [Outcome(r.position, r.subscription, r.score, r.bindings) for r in rows if r.subscription]
+    outcomes = [Outcome(r.position, r.event, r.subscription, r.score, r.bindings) for r in rows if r.subscription]
     refused = [DeadLetter(r.position, r.reason) for r in rows if r.reason]
     store.record(outcomes, refused, max((row.position for row in rows), default=0))
 

@@ -68,9 +68,10 @@ class Ontology:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A match that the pipeline found: an event's position, a subscription, and how they match."""
+    """A match that the pipeline found: an event, by its position and id, a subscription, and how they match."""
 
     position: int
+    event: str
     subscription: str
     score: float
     bindings: str
@@ -248,6 +249,7 @@ class Store:
         rows = [
             {
                 "position": o.position,
+                "event": o.event,
                 "subscription": o.subscription,
                 "score": o.score,
                 "bindings": o.bindings,
@@ -356,8 +358,7 @@ def _revision(row: Any) -> Revision:
 
 
 def _notified() -> Any:
-    event_columns = (events.c.id.label("event"), events.c.source, events.c.body)
-    columns = (notifications.c.number, notifications.c.position, *event_columns)
+    columns = (notifications.c.number, notifications.c.position, notifications.c.event, events.c.source, events.c.body)
     rest = (notifications.c.subscription, notifications.c.score, notifications.c.bindings, notifications.c.created)
     return select(*columns, *rest).join(events, events.c.position == notifications.c.position)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -47,16 +47,18 @@ ontologies = Table(
     sqlite_autoincrement=True,
 )
 
+# What is at a position may hold several events, the entries of a feed or a table; "event" is the id of the one matched.
 notifications = Table(
     "notifications",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("position", Integer, nullable=False),
+    Column("event", Text, nullable=False),
     Column("subscription", Text, nullable=False),
     Column("score", Float, nullable=False),
     Column("bindings", Text, nullable=False),
     Column("created", Text, nullable=False),
-    UniqueConstraint("position", "subscription"),
+    UniqueConstraint("position", "event", "subscription"),
     Index("notifications_by_subscription", "subscription", "number"),
     sqlite_autoincrement=True,
 )

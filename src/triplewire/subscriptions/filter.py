@@ -10,6 +10,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import nearest
+from triplewire.lift.keys import key_property
 from triplewire.subscriptions.grammar import TermBuilder, check_depth, check_regex, number, parse
 from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Pattern
 
@@ -100,7 +101,10 @@ class _Builder(TermBuilder):
         return children[0]
 
     def name(self, children: list[Token]) -> NamedNode:
-        """The property that a bare word means: by its label, by the end of its IRI, or under the empty prefix."""
+        """The property that a bare word means: by its label, by the end of its IRI, or under the empty prefix.
+
+        Where no property of the model is called so, or nearly so, it is a key of plain JSON and the like.
+        """
         word = children[0]
         found = self.model.words.properties_called(word)
         if len(found) == 1:
@@ -110,5 +114,6 @@ class _Builder(TermBuilder):
             raise self.fail(f"'{word}' may mean {names}: write one of them in full.", word)
         if "" in self.prefixes:
             return NamedNode(self.prefixes[""] + word)
-        near = nearest(word.casefold(), self.model.words.properties)
+        if (near := nearest(word.casefold(), self.model.words.properties)) is None:
+            return key_property(word)
         raise self.fail(f"no property is called '{word}'.", word, nearest=near)
