@@ -16,9 +16,9 @@ BAD_INPUT = 3
 _PIPE = 120  # columns, where there is no terminal to ask
 
 
-def _readable(path: Path | None) -> Path | None:
+def readable(path: Path) -> Path:
     """The same path, if there is a file."""
-    if path is not None and not path.is_file():
+    if not path.is_file():
         raise UsageError(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
     return path
 
@@ -26,11 +26,11 @@ def _readable(path: Path | None) -> Path | None:
 def all_readable(paths: list[Path]) -> list[Path]:
     """The same paths, if they are all files."""
     for path in paths:
-        _readable(path)
+        readable(path)
     return paths
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", callback=_readable)]
+File = Annotated[Path, typer.Argument(metavar="FILE", callback=readable)]
 OntologyFiles = Annotated[
     list[Path], typer.Argument(metavar="F…", help="Ontology files; several make one model.", callback=all_readable)
 ]

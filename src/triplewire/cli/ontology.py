@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,11 +15,11 @@ from rich.tree import Tree
 from triplewire.cli.console import (
     BAD_INPUT,
     AsJson,
-    File,
     OntologyFiles,
     Svg,
     console,
     print_json,
+    readable,
     table,
     write_picture,
 )
@@ -33,6 +34,8 @@ from triplewire.rdf.names import Names
 
 ontology = typer.Typer(help="Look at ontologies: what is in them, whether they are sound, what changed.")
 
+Old = Annotated[Path, typer.Argument(metavar="OLD", callback=readable)]
+New = Annotated[Path, typer.Argument(metavar="NEW", callback=readable)]
 Only = Annotated[
     Kind | None, typer.Option("--kind", help="Only this kind of terms in the tree and the picture.", show_default=False)
 ]
@@ -89,7 +92,7 @@ def check(
 
 
 @ontology.command("diff")
-def differences(old: File, new: File, as_json: AsJson = False) -> None:
+def differences(old: Old, new: New, as_json: AsJson = False) -> None:
     """Tell which subsumptions appeared from OLD to NEW, and which went."""
     change = diff(load_model([old]), load_model([new]))
     found = {

@@ -1,0 +1,59 @@
+"""What the guide shows is true: every command prints what is shown, and the pictures are those that are drawn."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
+
+
+def sessions(guide):
+    """The commands of a guide's console blocks, each with the lines that it is to print."""
+    for block in re.findall(r"```console\n(.*?)```", guide.read_text(), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *printed = part.splitlines()
+            yield command, printed
+
+
+def same(line, shown):
+    """The line as it is shown: an ellipsis at the end leaves the rest open."""
+    return shown if shown.endswith("…") and line.startswith(shown[:-1]) else line
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_every_command_prints_what_is_shown(guide, tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    python = f'triplewire() {{ {shlex.quote(sys.executable)} -m triplewire "$@"; }}\n'
+    for command, printed in sessions(guide):
+        found = subprocess.run(
+            ["bash", "-c", python + command],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = [line.rstrip() for line in found.stdout.splitlines() if line.strip()]
+        told = list(filter(None, printed))
+        assert [same(line, one) for line, one in zip(lines, told, strict=False)] + lines[len(told) :] == told
+
+
+@pytest.mark.parametrize(
+    ("picture", "command"),
+    [
+        ("figure-1.svg", "event show examples/auction/events.ndjson --number 1"),
+        ("figure-2.svg", "ontology show examples/auction/ontology.ttl"),
+    ],
+)
+def test_the_pictures_are_those_that_are_drawn(picture, command, tmp_path):
+    drawn = tmp_path / picture
+    arguments = [sys.executable, "-m", "triplewire", *command.split(), "--svg", str(drawn)]
+    subprocess.run(arguments, cwd=ROOT, capture_output=True, check=True)
+    assert drawn.read_text() == (ROOT / "docs/images" / picture).read_text()
