@@ -78,6 +78,12 @@ def test_a_cycle_is_one_node():
     assert {node.label: labels(above) for node, above in whole.parents.items()} == {"A = B": ["C"], "C": []}
 
 
+def test_terms_of_the_same_label_are_told_apart():
+    turtle = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . <urn:a/Person> rdfs:subClassOf <urn:b/Person> ."
+    plan = diagram([outline(model(turtle), "classes")])
+    assert {box.lines for box in plan.boxes} == {("Person", "<urn:a/Person>"), ("Person", "<urn:b/Person>")}
+
+
 def test_a_part_is_found_by_label_or_name():
     ontology = model(FIGURE_2)
     whole = outline(ontology, "classes")

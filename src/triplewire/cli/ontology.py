@@ -203,7 +203,8 @@ def _grow(root: Tree, part: Outline) -> None:
         under, node = work.pop()
         below = part.children[node]
         again = node in seen and bool(below)
-        branch = under.add(escape(node.label) + (" [dim](as above)[/]" if again else ""))
+        remarks = [escape(node.note)] * bool(node.note) + ["(as above)"] * again
+        branch = under.add(" ".join([escape(node.label), *(f"[dim]{remark}[/]" for remark in remarks)]))
         if node not in seen:
             seen.add(node)
             work.extend((branch, child) for child in reversed(below))

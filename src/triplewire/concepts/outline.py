@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal as Choice
 from typing import get_args
@@ -14,6 +14,7 @@ from pyoxigraph import NamedNode
 from triplewire.concepts.hierarchy import components
 from triplewire.concepts.model import ConceptModel, Parents
 from triplewire.concepts.words import fold, local_name
+from triplewire.rdf.names import Names
 from triplewire.rdf.terms import Resource
 
 Kind = Choice["classes", "properties", "concepts"]
@@ -22,10 +23,11 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Node:
-    """A term, together with those that are equivalent to it."""
+    """A term, together with those that are equivalent to it; ``note`` tells it from others of the same label."""
 
     terms: tuple[NamedNode, ...]
     label: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def outline(model: ConceptModel, kind: Kind) -> Outline:
             if isinstance(term, NamedNode) and isinstance(child, NamedNode):
                 parents[child].add(term)
                 parents[term].add(term)
-    nodes = {term: node for group in components(parents) for node in [_node(group, model)] for term in node.terms}
+    nodes = {term: node for node in _nodes(components(parents), model) for term in node.terms}
     above_node: dict[Node, set[Node]] = {node: set() for node in nodes.values()}
     for term, above_term in parents.items():
         above_node[nodes[term]] |= {nodes[parent] for parent in above_term} - {nodes[term]}
@@ -118,10 +120,18 @@ def _names(term: Resource, model: ConceptModel) -> Iterable[str]:
     yield from (label.value for label in model.labels.get(term, ()))
 
 
-def _node(group: list[NamedNode], model: ConceptModel) -> Node:
-    terms = tuple(sorted(group, key=str))
+def _nodes(groups: Iterable[list[NamedNode]], model: ConceptModel) -> Iterator[Node]:
+    nodes = [Node(terms, _label(terms, model)) for terms in (tuple(sorted(group, key=str)) for group in groups)]
+    called = Counter(node.label for node in nodes)
+    names = Names.of(())
+    for node in nodes:
+        yield node if called[node.label] == 1 else replace(node, note=names.full(node.terms[0]))
+
+
+def _label(terms: tuple[NamedNode, ...], model: ConceptModel) -> str:
+    """What equivalent terms are called, each label once."""
     labels = {fold(label): label for label in reversed([model.label(term) or str(term) for term in terms])}
-    return Node(terms, " = ".join(sorted(labels.values())))
+    return " = ".join(sorted(labels.values()))
 
 
 def _order(node: Node) -> tuple[str, str]:

@@ -53,4 +53,5 @@ def _key(whole: Outline, node: Node) -> str:
 
 def _box(whole: Outline, node: Node) -> Box:
     shape: Shape = "square" if whole.kind == "properties" else "round"
-    return Box(_key(whole, node), (shortened(node.label),), shape, tip=" = ".join(map(str, node.terms)))
+    lines = tuple(shortened(line) for line in (node.label, node.note) if line)
+    return Box(_key(whole, node), lines, shape, tip=" = ".join(map(str, node.terms)))
