@@ -108,7 +108,7 @@ def model(rng: Random) -> ConceptModel:
         class_parents=_table(rng, CLASSES, CLASSES, 6),
         property_parents=_table(rng, PROPERTIES, [*PROPERTIES, *PROPERTIES, RDF.type], 3),
         inverses=_symmetric(_table(rng, PROPERTIES, PROPERTIES, 1)),
-        same=_symmetric(_table(rng, CLASSES + NAMES, CLASSES + NAMES, rng.choice([0, 0, 2]))),
+        same=_symmetric(_table(rng, CLASSES + NAMES + PROPERTIES[:1], CLASSES + NAMES, rng.choice([0, 0, 2]))),
         types=_table(rng, NAMES, CLASSES, 3),
         domains=_table(rng, PROPERTIES, CLASSES, 2),
         ranges=_table(rng, PROPERTIES, CLASSES, 2),

@@ -50,26 +50,6 @@ EXPECTATIONS = [
     {"refused", "naming"},
 ]
 
-# What the code does not meet, by expectation and vector, with the reason. Strict: meeting one shows.
-_RENAMED = "a property in a pattern or query is renamed like a vertex"
-_REPLACED = "the IRI of tw:home is replaced inside texts too"
-AWAITED: dict[str, dict[str, str]] = {
-    "matches": {
-        "1.3-same-names-in-an-interest": "an event's profile does not know names that are the same",
-        "4.sparql.4-a-text-is-no-name": _REPLACED,
-        "decision-same-properties-are-found-under-their-own-names": _RENAMED,
-        "decision-same-properties-in-a-query": _RENAMED,
-        "decision-same-properties-stay-apart-between-vertices": _RENAMED,
-    },
-    "warns": {},
-    "refused": {},
-}
-AWAITED_OF_OXIGRAPH = {
-    "4.sparql.4-a-text-is-no-name": _REPLACED,
-    "5.2-literals-keep-the-events-form": "residuals see the literals as Oxigraph's store writes them",
-    "decision-same-properties-in-a-query": _RENAMED,
-}
-
 
 @dataclass(frozen=True)
 class Vector:
@@ -135,13 +115,8 @@ VECTORS = [Vector(path.stem, tomllib.loads(path.read_text(encoding="utf-8"))) fo
 
 def vectors(expectation: str, of_oxigraph: bool = False) -> pytest.MarkDecorator:
     """The vectors with an expectation of that name; for Oxigraph without similarity, which SPARQL cannot say."""
-    awaited = AWAITED_OF_OXIGRAPH if of_oxigraph else AWAITED[expectation]
-
-    def marks(vector: Vector) -> list[pytest.MarkDecorator]:
-        return [pytest.mark.xfail(reason=awaited[vector.name])] if vector.name in awaited else []
-
     chosen = [v for v in VECTORS if expectation in v.expected and not (of_oxigraph and v.language == "interest")]
-    return pytest.mark.parametrize("vector", [pytest.param(v, id=v.name, marks=marks(v)) for v in chosen])
+    return pytest.mark.parametrize("vector", [pytest.param(v, id=v.name) for v in chosen])
 
 
 @vectors("matches")

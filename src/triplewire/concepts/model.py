@@ -132,6 +132,24 @@ class ConceptModel:
             and self.is_subclass(lower.object_class, upper.object_class)
         )
 
+    def allows(self, pattern: MetaStatement) -> bool:
+        """Whether some meta-statement on the property, or on one below it, leaves room for this one.
+
+        It does if the classes at each end have one below them in common. A property of which the model says nothing
+        allows everything.
+        """
+        stated = [s for s in self.meta_statements if pattern.property in self.superproperties(s.property)]
+        return not stated or any(
+            self._overlap(pattern.subject_class, s.subject_class)
+            and self._overlap(pattern.object_class, s.object_class)
+            for s in stated
+        )
+
+    def _overlap(self, a: NamedNode, b: NamedNode) -> bool:
+        if a in EVERY_LITERAL | EVERY_RESOURCE or b in EVERY_LITERAL | EVERY_RESOURCE:
+            return True
+        return not self.class_hierarchy.below(a).isdisjoint(self.class_hierarchy.below(b))
+
     def label(self, term: Resource) -> str:
         """What a term is called: its first label in English or no language, else any, else the end of its IRI."""
         texts = self.labels.get(term, ())

@@ -17,7 +17,8 @@ _WORD = re.compile(r"\w+")
 def event_profile(graph: Graph, model: ConceptModel) -> frozenset[NamedNode]:
     """Every concept that is a class or a vertex of the event as asserted, or that the home vertex's literals name."""
     concepts = model.concept_parents
-    asserted = {vertex for vertex in graph.vertices if isinstance(vertex, NamedNode) and vertex in concepts}
+    names = (name for vertex in graph.resources for name in model.aliases(vertex))
+    asserted = {name for name in names if isinstance(name, NamedNode) and name in concepts}
     texts = (t.object.value for t in graph.triples if t.subject == graph.home and isinstance(t.object, Literal))
     return frozenset(asserted | {concept for text in texts for concept in spot(text, model)})
 

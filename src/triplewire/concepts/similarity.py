@@ -26,6 +26,8 @@ class Similarity:
     """The measure over one concept graph, ``concept → parents``; concepts on a cycle are one concept."""
 
     def __init__(self, parents: Parents) -> None:
+        self._given = parents
+        self.extended = lru_cache(maxsize=1000)(self._extended)
         self._one = _merged(parents)
         self._parents = _condensed(parents, self._one)
         self._depths = _depths(self._parents)
@@ -43,6 +45,10 @@ class Similarity:
         published = list(publication)
         best = [max((self.concepts(wanted, given) for given in published), default=0.0) for wanted in interest]
         return sum(best) / len(best)
+
+    def _extended(self, attached: tuple[tuple[NamedNode, NamedNode], ...]) -> Similarity:
+        """The measure with further concepts, each put under a known one."""
+        return Similarity({**self._given, **{new: frozenset({parent}) for new, parent in attached}})
 
     def _above(self, concept: Concept) -> Iterable[Concept]:
         if concept is ROOT:

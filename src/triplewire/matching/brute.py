@@ -78,7 +78,10 @@ def _score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) 
     """The least score of the pattern's interests, 1 if it has none, None if one is not above its threshold."""
     least = 1.0
     for interest in pattern.interests:
-        score = event.model.similarity.profiles(interest.concepts, profile)
+        measure = event.model.similarity
+        if interest.attached:
+            measure = measure.extended(interest.attached)
+        score = measure.profiles(interest.concepts, profile)
         if not score > interest.threshold:
             return None
         least = min(least, score)
@@ -101,9 +104,13 @@ def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
     """The mapping extended in every way in which the arc, with it applied, is among the event's arcs."""
     for triple in _arcs(event, arc.scope):
         extended = dict(mu)
-        if all(
-            _bind(extended, part, term, event)
-            for part, term in zip((arc.subject, arc.property, arc.object), triple, strict=True)
+        same_property = triple.property == arc.property or (
+            isinstance(arc.property, Variable) and _bind(extended, arc.property, triple.property, event)
+        )
+        if (
+            same_property
+            and _bind(extended, arc.subject, triple.subject, event)
+            and _bind(extended, arc.object, triple.object, event)
         ):
             yield extended
 

@@ -21,6 +21,7 @@ from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.matcher import Binding
 from triplewire.rdf.terms import RDF, TW, Resource, Term, Triple, renamed
 from triplewire.subscriptions.pattern import Residual
+from triplewire.subscriptions.sparql import replace_home
 
 Forms: TypeAlias = dict[Term, Term]
 
@@ -35,7 +36,7 @@ def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
     outer: dict[Resource, Resource] = {event.names[name]: name for name in event.model.names.values()}
     query = residual.query
     if residual.needs_home and isinstance(event.home, NamedNode):
-        query = query.replace(str(TW.home), str(outer.get(event.home, event.home)))
+        query = replace_home(query, str(outer.get(event.home, event.home)))
     elif residual.needs_home and event.home is not None:
         outer[event.home] = TW.home
     store = Store()

@@ -6,8 +6,8 @@ statements, and the operators of filters are Oxigraph's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions, Store
 
@@ -84,7 +84,7 @@ def materialise(graph: Graph, model: ConceptModel, names: Names) -> Store:
     store.extend(Quad(*t, ASSERTED) for t in event)
     store.extend(Quad(*t, DefaultGraph()) for t in event)
     store.extend(Quad(*t, RELATIONS) for t in event if t.property != RDF.type)
-    statements = [renamed(triple, names) for triple in _statements(model)]
+    statements = list(_statements(model, names))
     store.extend(Quad(*t, MODEL) for t in statements)
     vertices = {end for t in event for end in (t.subject, t.object)}
     types = (t for t in statements if t.property == RDF.type and t.subject in vertices)
@@ -104,20 +104,22 @@ def _to_fixpoint(store: Store, rules: list[str]) -> None:
             store.update(prefixed(rule))
 
 
-def _statements(model: ConceptModel) -> Iterator[Triple]:
-    """The model's tables as the RDF that they came from, with the tree of datatypes."""
-    tables: list[tuple[Iterable[tuple[Resource, Iterable[Resource]]], NamedNode]] = [
-        (model.class_parents.items(), RDFS.subClassOf),
-        (datatype_tree().items(), RDFS.subClassOf),
-        (model.property_parents.items(), RDFS.subPropertyOf),
-        (model.inverses.items(), OWL.inverseOf),
-        (model.same.items(), OWL.sameAs),
-        (model.types.items(), RDF.type),
-        (model.domains.items(), RDFS.domain),
-        (model.ranges.items(), RDFS.range),
-    ]
-    for rows, property_ in tables:
-        yield from (Triple(child, property_, parent) for child, parents in rows for parent in parents)
+def _statements(model: ConceptModel, names: Names) -> Iterator[Triple]:
+    """The model's tables as the RDF that they came from, with the tree of datatypes; properties keep their names."""
+    properties = [(model.property_parents, RDFS.subPropertyOf), (model.inverses, OWL.inverseOf)]
+    classes = [(model.class_parents, RDFS.subClassOf), (datatype_tree(), RDFS.subClassOf), (model.types, RDF.type)]
+    typings = [(model.domains, RDFS.domain), (model.ranges, RDFS.range)]
+    for triple in _rows(properties):
+        yield triple
+    for triple in _rows([*classes, (model.same, OWL.sameAs)]):
+        yield renamed(triple, names)
+    for property_, word, cls in _rows(typings):
+        yield Triple(property_, word, names.get(cls, cls))  # type: ignore[arg-type, call-overload]
+
+
+def _rows(tables: Iterable[tuple[Mapping[Any, Iterable[Resource]], NamedNode]]) -> Iterator[Triple]:
+    for table, word in tables:
+        yield from (Triple(child, word, parent) for child, parents in table.items() for parent in parents)
 
 
 def _names(graph: Graph, model: ConceptModel) -> Names:
@@ -147,7 +149,7 @@ def _ask_all(
         if alternative.residual is None:
             matched = True
             distinct |= {repr(sorted(row.items())): row for row in rows}
-        elif (more := solutions(alternative.residual, _closed(store, home, names, model))) is not None:
+        elif (more := solutions(alternative.residual, _closed(store, home, names, own, model))) is not None:
             matched = True
             counted += more
     return [*distinct.values(), *counted] if matched else None
@@ -163,11 +165,11 @@ def _ask(pattern: Pattern, store: Store, home: Resource | None, names: Names, ow
     return rows or None
 
 
-def _closed(store: Store, home: Resource | None, names: Names, model: ConceptModel) -> ClosedEvent:
-    """The materialised graphs as the value that residuals are checked on."""
+def _closed(store: Store, home: Resource | None, names: Names, own: Forms, model: ConceptModel) -> ClosedEvent:
+    """The materialised graphs as the value that residuals are checked on, literals in the event's ``own`` form."""
 
     def triples(graph: NamedNode | DefaultGraph) -> frozenset[Triple]:
         quads = store.quads_for_pattern(None, None, None, graph)
-        return frozenset(Triple(q.subject, q.predicate, q.object) for q in quads)  # type: ignore[arg-type]
+        return frozenset(Triple(q.subject, q.predicate, own.get(q.object, q.object)) for q in quads)  # type: ignore[arg-type]
 
     return ClosedEvent(model, home, triples(ASSERTED), triples(RELATIONS), triples(DefaultGraph()), names)

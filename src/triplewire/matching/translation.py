@@ -37,6 +37,8 @@ _BELOW = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
 _ORDER = {"<", "<=", ">", ">="}
 _ARITHMETIC = {"+", "-", "*", "/"}
 _ORDERED = "(xsd:string, rdf:langString, xsd:boolean, xsd:dateTime, xsd:date, xsd:time)"
+_TERM_CALLS = {"coalesce", "if", "number"}
+_NUMERIC = "(xsd:integer, xsd:decimal, xsd:float, xsd:double, xsd:long, xsd:int, xsd:short, xsd:byte)"
 _MOMENTS = "(xsd:dateTime, xsd:date, xsd:time)"
 Names = Mapping[Resource, Resource]
 
@@ -53,7 +55,7 @@ def translate(pattern: Pattern, names: Names) -> str:
     free = {v for v in pattern.variables if not any(v in (a.subject, a.property, a.object) for a in pattern.arcs)}
     where += [f"{{ SELECT DISTINCT {text.vertex(v)} {{ {text.any_vertex(v)} }} }}" for v in sorted(free, key=str)]
     filters = [text.of_class(c) for c in pattern.classes] + [text.is_a(c) for c in pattern.is_a]
-    filters += [text.expression(f) for f in pattern.filters]
+    filters += [text.condition(f) for f in pattern.filters]
     if pattern.mapping == "injective":
         vertices = sorted({text.vertex(v) for v in pattern.vertices})
         filters += [f"isLiteral({a}) || isLiteral({b}) || !sameTerm({a}, {b})" for a, b in combinations(vertices, 2)]
@@ -153,7 +155,9 @@ class _Translation:
         """A filter's expression; ``value`` is what ``VALUE`` stands for inside an attribute's test."""
         match expression:
             case Call(name, arguments):
-                return self.call(name, [self.expression(a, value) for a in arguments])
+                conditions = {"and": len(arguments), "or": len(arguments), "not": 1, "if": 1}.get(name, 0)
+                told = [self.condition(a, value) for a in arguments[:conditions]]
+                return self.call(name, told + [self.expression(a, value) for a in arguments[conditions:]])
             case AttributeExists(path):
                 return f"EXISTS {{ ?home {self.path(path)} {self.variable()} }}"
             case AttributeTest(path, test):
@@ -161,12 +165,18 @@ class _Translation:
                 some = f"?home {self.path(path)} {found}"
                 return (
                     f"IF(EXISTS {{ ?home {self.path(path)} {self.variable()} }}, "
-                    f"EXISTS {{ {some} FILTER({self.expression(test, found)}) }}, {_ERROR})"
+                    f"EXISTS {{ {some} FILTER({self.condition(test, found)}) }}, {_ERROR})"
                 )
             case Variable() if expression == VALUE and value:
                 return value
             case _:
                 return self.vertex(expression)
+
+    def condition(self, expression: Expression, value: str = "") -> str:
+        """An expression that is asked for its truth; only what may be a number or boolean of its own is looked at."""
+        text = self.expression(expression, value)
+        comes_to_a_term = not isinstance(expression, Call) or expression.name in _TERM_CALLS
+        return _truth(text) if comes_to_a_term and not isinstance(expression, AttributeTest | AttributeExists) else text
 
     def path(self, path: tuple[NamedNode, ...]) -> str:
         return "/".join(map(str, path))
@@ -200,12 +210,19 @@ class _Translation:
                 return f"{name.upper()}({', '.join(arguments)})"
 
 
+def _truth(a: str) -> str:
+    """A condition; a number or boolean that is ill-formed is false, where Oxigraph calls it an error."""
+    boolean = f'(datatype({a}) = xsd:boolean && !(STR({a}) IN ("true", "false", "1", "0")))'
+    number = f"(datatype({a}) IN {_NUMERIC} && !isNumeric({a}))"
+    return f"IF(isLiteral({a}) && ({boolean} || {number}), false, {a})"
+
+
 def _equal(a: str, b: str) -> str:
     """``=`` where unlike types, and times that a missing zone leaves open, are an error; Oxigraph says unequal."""
     same_type = f"sameTerm(datatype({a}), datatype({b}))"
     numbers = f"(isNumeric({a}) && isNumeric({b}))"
     certain = f"IF(datatype({a}) IN {_MOMENTS}, {a} = {b} || {a} < {b} || {a} > {b}, true)"
-    like = f"{numbers} || ({same_type} && {certain})"
+    like = f"{numbers} || ({same_type} && datatype({a}) IN {_ORDERED} && {certain})"
     return f"IF(!isLiteral({a}) || !isLiteral({b}) || sameTerm({a}, {b}) || {like}, {a} = {b}, {_ERROR})"
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.words import fold
 from triplewire.errors import SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.pattern import Interest
@@ -22,8 +24,27 @@ def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptM
     if not isinstance(profile, dict) or not profile:
         raise _error('expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}')
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
-    concepts = [_concept(where, word, known, model) for where, word in _words(profile)]
-    return Interest(tuple(dict.fromkeys(concepts)), threshold)
+    concepts: list[NamedNode] = []
+    attached: dict[NamedNode, NamedNode] = {}
+    for where, word in _words(profile):
+        earlier = [concept for concept in concepts if concept not in attached]
+        try:
+            concepts.append(_concept(where, word, known, model))
+        except _UnknownError:
+            if "concepts" in profile or not earlier:
+                raise
+            concepts.append(_proposed(word))
+            attached[concepts[-1]] = earlier[-1]
+    return Interest(tuple(dict.fromkeys(concepts)), threshold, tuple(attached.items()))
+
+
+class _UnknownError(SubscriptionError):
+    """A word that no concept is called by. In a later field it becomes a new concept under the nearest known one."""
+
+
+def _proposed(word: str) -> NamedNode:
+    """The name of a concept that only its subscriber speaks of so far."""
+    return NamedNode(f"urn:triplewire:proposed:{quote(fold(word), safe='')}")
 
 
 def _words(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -50,7 +71,7 @@ def _concept(where: str, word: str, prefixes: Mapping[str, str], model: ConceptM
     if colon and local.startswith("//"):
         return _node(word)
     near = nearest(word.casefold(), model.words.concepts)
-    raise _error(f"'{where}': no concept is called {word!r}", nearest=near)
+    raise _UnknownError(f"'{where}': no concept is called {word!r}.", language="interest", nearest=near)
 
 
 def _node(iri: str) -> NamedNode:

@@ -30,13 +30,14 @@ def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscr
     elif language == "interest":
         interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)
         alternative = Alternative(Pattern(interests=(interest,)))
+        warnings += [f"{new} is a new concept, put under {known}" for new, known in interest.attached]
     elif language == "filter":
         alternative = Alternative(parse_filter(pattern, prefixes, model))
     elif language == "gtopss":
         alternative = Alternative(parse_gtopss(pattern, prefixes, mapping or "homomorphic"))
     else:
         alternative = Alternative(ops.parse_ops(pattern, prefixes, mapping or "injective"))
-        warnings += [*ops.warnings(alternative.pattern), *_unknown_terms(alternative.pattern, model)]
+        warnings += [*ops.warnings(alternative.pattern, model), *_unknown_terms(alternative.pattern, model)]
     return Subscription(id_, (alternative,), tuple(warnings))
 
 

@@ -110,10 +110,14 @@ class AttributeExists:
 
 @dataclass(frozen=True)
 class Interest:
-    """The whole event is similar to a profile of concepts, more than a threshold."""
+    """The whole event is similar to a profile of concepts, more than a threshold.
+
+    ``attached`` are the concepts that the model does not know yet, each with the one that it is put under.
+    """
 
     concepts: tuple[NamedNode, ...]
     threshold: float
+    attached: tuple[tuple[NamedNode, NamedNode], ...] = ()
 
 
 VALUE = Variable("value")

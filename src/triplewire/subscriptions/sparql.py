@@ -7,16 +7,19 @@ what a single event cannot need is refused by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pyoxigraph import Store
-from pyparsing import ParseBaseException
+from pyparsing import ParseBaseException, ParseResults
+from rdflib import URIRef
 from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES
+from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import Residual
 
@@ -59,10 +62,16 @@ def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) ->
     lexemes = list(_lexemes(text))
     _refuse(text, lexemes)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
-    form = _form(text, known)
+    parsed = _parsed(text, known)
+    form: Any = _FORMS[parsed.name]
+    _check_regexes(parsed)
     declared = known | _declared(lexemes)
     _check_prefixes(text, lexemes, declared)
-    body, needs_home = _renamed(text, lexemes, declared, model)
+    names = {term.value: str(name) for term, name in model.names.items()}
+    vertices = set(_iris_of_vertices(parsed, declared)) if names else set()
+    needs_home = any(_iri(lexeme, declared) == TW.home.value for lexeme in lexemes)
+    renamed = {iri: name for iri, name in names.items() if iri in vertices} | {TW.home.value: str(TW.home)}
+    body = _replaced(text, lexemes, declared, renamed)
     if form == "CONSTRUCT":
         body = _as_select(body)
     query = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in known.items()) + body
@@ -70,21 +79,63 @@ def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) ->
     return Residual(query, form, needs_home)
 
 
-def _form(text: str, prefixes: Mapping[str, str]) -> Any:
+def replace_home(query: str, home: str) -> str:
+    """A residual's query with the home vertex under its own IRI."""
+    return _replaced(query, list(_lexemes(query)), {}, {TW.home.value: home})
+
+
+def _parsed(text: str, prefixes: Mapping[str, str]) -> CompValue:
     head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
     try:
-        parsed = parseQuery(head + text)
+        found: CompValue = parseQuery(head + text)[1]
+        return found
     except ParseBaseException as error:
         line, column = error.lineno, error.column - (len(head) if error.lineno == 1 else 0)
         place = Place.of(text, line, max(column, 1))
-        found = text.splitlines()[line - 1][place.column - 1 :][:20] if text.strip() else ""
-        message = f"found {found!r}." if found else "the text ends here."
+        rest = text.splitlines()[line - 1][place.column - 1 :][:20] if text.strip() else ""
+        message = f"found {rest!r}." if rest else "the text ends here."
         raise SubscriptionError(f"{message} {error.msg}.", language="sparql", place=place) from None
     except RecursionError:
         raise SubscriptionError("the query is nested too deeply", language="sparql") from None
     except Exception as error:
         raise SubscriptionError(f"{error}", language="sparql") from None
-    return _FORMS[parsed[1].name]
+
+
+def _children(node: Any) -> Iterable[Any]:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list | ParseResults) else ()
+
+
+def _iris_of_vertices(node: Any, prefixes: Mapping[str, str]) -> Iterator[str]:
+    """The IRIs that a query names anywhere but in the place of a property."""
+    if isinstance(node, URIRef):
+        yield str(node)
+    elif isinstance(node, CompValue) and node.name == "pname":
+        yield prefixes.get(node.prefix or "", "") + str(node.localname or "")
+    elif not (isinstance(node, CompValue) and node.name == "PathAlternative"):
+        for child in _children(node):
+            yield from _iris_of_vertices(child, prefixes)
+
+
+def _constant(node: Any) -> str | None:
+    """The text that an expression is, if it is nothing else."""
+    while isinstance(node, CompValue) and set(node) == {"expr"}:
+        node = node.expr
+    return str(node.string) if isinstance(node, CompValue) and node.name == "literal" else None
+
+
+def _check_regexes(node: Any) -> None:
+    """Refuse at once a constant regular expression that RE2 refuses: it would be an error on every event."""
+    if isinstance(node, CompValue) and node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
+        rule, flags = _constant(node.pattern), _constant(node.flags) if node.flags else ""
+        if rule is not None and flags is not None:
+            try:
+                compiled(rule, flags)
+            except BadRegexError as error:
+                raise SubscriptionError(f"{error}.", language="sparql") from None
+    for child in _children(node):
+        _check_regexes(child)
 
 
 def _lexemes(text: str) -> Iterator[_Lexeme]:
@@ -117,17 +168,15 @@ def _check_prefixes(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, st
             raise _at(text, lexeme.start, f"the prefix '{prefix}:' is not declared.", near and f"{near}:")
 
 
-def _renamed(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], model: ConceptModel) -> tuple[str, bool]:
-    """The text with every name that has synonyms in the model under its one name; and whether it names ``tw:home``."""
-    names = {term.value: str(name) for term, name in model.names.items()} | {TW.home.value: str(TW.home)}
-    out, end, needs_home = [], 0, False
+def _replaced(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], by: Mapping[str, str]) -> str:
+    """The text with IRIs, written out or prefixed, replaced; what stands in texts and comments is left alone."""
+    out, end = [], 0
     for lexeme in lexemes:
         iri = _iri(lexeme, prefixes)
-        needs_home |= iri == TW.home.value
-        if iri in names:
-            out += [text[end : lexeme.start], names[iri]]
+        if iri is not None and iri in by:
+            out += [text[end : lexeme.start], by[iri]]
             end = lexeme.start + len(lexeme.text)
-    return "".join([*out, text[end:]]), needs_home
+    return "".join([*out, text[end:]])
 
 
 def _iri(lexeme: _Lexeme, prefixes: Mapping[str, str]) -> str | None:
