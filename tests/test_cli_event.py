@@ -70,6 +70,24 @@ def test_a_json_file_may_be_a_cloudevent(tmp_path):
     assert json.loads(run("event", "show", path, "--json").stdout)["event"] == "mine"
 
 
+def test_each_row_of_a_table_is_an_event(tmp_path):
+    (tmp_path / "offers.csv").write_text("title,price\nBlue,3.50\nRed,4\n")
+    found = run("event", "show", tmp_path / "offers.csv", "--json")
+    shown = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [one["event"] for one in shown] == ["offers.csv#1", "offers.csv#2"]
+    assert json.loads(run("event", "show", tmp_path / "offers.csv", "--json", "--number", 2).stdout) == shown[1]
+
+
+def test_names_mean_what_the_mapping_of_their_type_says(tmp_path):
+    (tmp_path / "mappings").mkdir()
+    mapping = {"for": "offer", "prefixes": {"ex": "http://e.org/"}, "properties": {"price": "ex:cost"}}
+    (tmp_path / "mappings" / "offer.json").write_text(json.dumps(mapping))
+    (tmp_path / "o.json").write_text('{"price": 3}')
+    found = run("event", "show", tmp_path / "o.json", "--json", "--lifting", tmp_path, "--type", "offer")
+    (triple,) = json.loads(found.stdout)["triples"]
+    assert triple["property"] == "<http://e.org/cost>"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -79,6 +97,7 @@ def test_a_json_file_may_be_a_cloudevent(tmp_path):
         ([EVENTS, "--number", 8], 2, "there is no event number 8"),
         ([EVENTS, "--number", 1, "--svg", "nowhere/x.svg"], 2, "nowhere/x.svg: No such file or directory"),
         ([EVENTS, "--ontology", "nowhere.ttl"], 2, "nowhere.ttl: no such file"),
+        ([EVENTS, "--lifting", "nowhere"], 2, "nowhere: no such folder"),
     ],
 )
 def test_a_users_mistake_is_one_line(arguments, status, message):

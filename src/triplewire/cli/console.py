@@ -30,6 +30,13 @@ def all_readable(paths: list[Path]) -> list[Path]:
     return paths
 
 
+def folder(path: Path | None) -> Path | None:
+    """The same path, if it is a folder or none is given."""
+    if path is not None and not path.is_dir():
+        raise UsageError(f"{path}: no such folder")
+    return path
+
+
 File = Annotated[Path, typer.Argument(metavar="FILE", callback=readable)]
 OntologyFiles = Annotated[
     list[Path], typer.Argument(metavar="F…", help="Ontology files; several make one model.", callback=all_readable)

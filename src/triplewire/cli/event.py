@@ -12,9 +12,21 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.markup import escape
 
-from triplewire.cli.console import BAD_INPUT, AsJson, File, Svg, all_readable, console, print_json, table, write_picture
+from triplewire.cli.console import (
+    BAD_INPUT,
+    AsJson,
+    File,
+    Svg,
+    all_readable,
+    console,
+    folder,
+    print_json,
+    table,
+    write_picture,
+)
 from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import open_envelope, parse_envelope
+from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching.lines import read_lines
 from triplewire.rdf.graph import Event, check_strict
 from triplewire.rdf.names import Names, declared_prefixes
@@ -57,6 +69,13 @@ def show(
         list[Path],
         typer.Option("--ontology", metavar="F…", help="Files that give named things a class.", callback=all_readable),
     ] = [],  # noqa: B006 - typer copies it
+    lifting: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="What names in events mean: contexts, mappings, limits.", callback=folder),
+    ] = None,
+    type_: Annotated[
+        str, typer.Option("--type", metavar="TYPE", help="The type of an event without envelope, for its mapping.")
+    ] = "file",
 ) -> None:
     """Show the graph of each event in FILE: CloudEvents (.ndjson), or one event in a format told by its suffix.
 
@@ -64,7 +83,7 @@ def show(
     """
     typed = _typed(ontology)
     refused = shown = 0
-    for count, found in enumerate(_events(file), start=1):
+    for count, found in enumerate(_events(file, type_, load_lifting(lifting)), start=1):
         if number not in (None, count):
             continue
         if isinstance(found, dict):
@@ -82,14 +101,14 @@ def show(
         raise UsageError(f"{file}: no event" if number is None else f"{file}: there is no event number {number}")
 
 
-def _events(path: Path) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
+def _events(path: Path, type_: str, lifting: Lifting) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
     """The events of a file, each with the prefixes that it declares; for one that cannot be read, the reason."""
-    for place, document in _documents(path):
+    for place, document in _documents(path, type_):
         id_ = None
         try:
             envelope = parse_envelope(document)
             id_ = envelope.id
-            found = open_envelope(envelope)
+            found = open_envelope(envelope, lifting)
         except EventError as error:
             yield {"event": id_} | place | error.as_dict()
         else:
@@ -97,7 +116,7 @@ def _events(path: Path) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
             yield from ((event, prefixes) for event in found)
 
 
-def _documents(path: Path) -> Iterator[tuple[dict[str, Any], bytes | dict[str, Any]]]:
+def _documents(path: Path, type_: str) -> Iterator[tuple[dict[str, Any], bytes | dict[str, Any]]]:
     """The CloudEvents of a file, each with its place; a file of any other format is put into an envelope."""
     suffix = path.suffix.lower()
     if suffix in LINES:
@@ -106,17 +125,17 @@ def _documents(path: Path) -> Iterator[tuple[dict[str, Any], bytes | dict[str, A
     elif suffix not in MEDIA_TYPES:
         raise UsageError(f"{path}: the suffix should be one of {', '.join([*LINES, *MEDIA_TYPES])}")
     else:
-        yield {"file": str(path)}, _enveloped(path, MEDIA_TYPES[suffix])
+        yield {"file": str(path)}, _enveloped(path, MEDIA_TYPES[suffix], type_)
 
 
-def _enveloped(path: Path, media_type: str) -> bytes | dict[str, Any]:
+def _enveloped(path: Path, media_type: str, type_: str) -> bytes | dict[str, Any]:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     if media_type == "application/json" and b'"specversion"' in data:
         return data
-    envelope = {"specversion": "1.0", "id": path.name, "source": "urn:triplewire:file", "type": "file"}
+    envelope = {"specversion": "1.0", "id": path.name, "source": "urn:triplewire:file", "type": type_}
     return envelope | {"datacontenttype": media_type, "data_base64": base64.b64encode(data).decode()}
 
 
