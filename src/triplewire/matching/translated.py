@@ -7,7 +7,7 @@ statements, and the operators of filters are Oxigraph's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions, Store
 
@@ -21,6 +21,8 @@ from triplewire.matching.translation import ASSERTED, HOME, MODEL, RELATIONS, Na
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Triple, renamed
 from triplewire.subscriptions.pattern import Pattern, Subscription
+
+Tables: TypeAlias = list[tuple[Mapping[Any, Iterable[Resource]], NamedNode]]
 
 _SUBCLASS = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
 _NUMBERED = 'FILTER(REGEX(STR(?p), "^http://www.w3.org/1999/02/22-rdf-syntax-ns#_[1-9][0-9]*$"))'
@@ -106,18 +108,19 @@ def _to_fixpoint(store: Store, rules: list[str]) -> None:
 
 def _statements(model: ConceptModel, names: Names) -> Iterator[Triple]:
     """The model's tables as the RDF that they came from, with the tree of datatypes; properties keep their names."""
-    properties = [(model.property_parents, RDFS.subPropertyOf), (model.inverses, OWL.inverseOf)]
-    classes = [(model.class_parents, RDFS.subClassOf), (datatype_tree(), RDFS.subClassOf), (model.types, RDF.type)]
-    typings = [(model.domains, RDFS.domain), (model.ranges, RDFS.range)]
+    properties: Tables = [(model.property_parents, RDFS.subPropertyOf), (model.inverses, OWL.inverseOf)]
+    classes: Tables = [(model.class_parents, RDFS.subClassOf), (model.types, RDF.type), (model.same, OWL.sameAs)]
+    classes.append((datatype_tree(), RDFS.subClassOf))
+    typings: Tables = [(model.domains, RDFS.domain), (model.ranges, RDFS.range)]
     for triple in _rows(properties):
         yield triple
-    for triple in _rows([*classes, (model.same, OWL.sameAs)]):
+    for triple in _rows(classes):
         yield renamed(triple, names)
     for property_, word, cls in _rows(typings):
-        yield Triple(property_, word, names.get(cls, cls))  # type: ignore[arg-type, call-overload]
+        yield Triple(property_, word, names.get(cls, cls))  # type: ignore[arg-type]
 
 
-def _rows(tables: Iterable[tuple[Mapping[Any, Iterable[Resource]], NamedNode]]) -> Iterator[Triple]:
+def _rows(tables: Tables) -> Iterator[Triple]:
     for table, word in tables:
         yield from (Triple(child, word, parent) for child, parents in table.items() for parent in parents)
 
