@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from secrets import token_hex
@@ -12,11 +14,14 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Request
 from starlette.datastructures import Headers
 
-from triplewire.broker.bodies import MEBIBYTE, media_type, parse_json, read_body, text_of, unsupported
+from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
+from triplewire.lift.documents import read_json, write_json
+from triplewire.lift.formats import LIFTERS, PDF
+from triplewire.lift.markup import xml_text
 from triplewire.rdf.syntax import FORMATS
 
 STRUCTURED = "application/cloudevents+json"
@@ -32,12 +37,15 @@ router = APIRouter(tags=["events"])
 async def publish(request: Request, shared: Shared) -> Any:
     """Publish a CloudEvent (structured, binary or batch) or a bare RDF document under its media type.
 
+    Within a CloudEvent, the data may be in any format that events are lifted from. A feed or a table holds several
+    events, at one position of the log.
+
     The answer, the event's id and log position, comes once the event is durable. An event that was published before
     is accepted and changes nothing. Whether its data can be read is seen when it is matched; if not, it shows up in
     the dead letters.
     """
     if media_type(request) == BATCH:
-        envelopes = _batch(parse_json(await read_body(request, BATCH_LIMIT)))
+        envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT)))
         return _receipts(envelopes, await shared.publisher.publish(envelopes))
     envelope = await _single(request)
     return _receipts([envelope], await shared.publisher.publish([envelope]))[0]
@@ -50,16 +58,39 @@ def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[d
 async def _single(request: Request) -> Envelope:
     kind = media_type(request)
     if kind == STRUCTURED:
-        return _envelope(parse_json(await read_body(request, EVENT_LIMIT)))
-    if kind not in FORMATS:
-        raise unsupported(kind, (STRUCTURED, BATCH, *FORMATS))
-    if not (data := text_of(await read_body(request, EVENT_LIMIT))).strip():
-        raise EventError("the body is empty")
+        return _envelope(_parse_exact(await read_body(request, EVENT_LIMIT)))
     attributes = _attributes(request.headers)
-    if not any(name in attributes for name in REQUIRED):
+    bare = not any(name in attributes for name in REQUIRED)
+    known = FORMATS if bare else LIFTERS
+    if kind not in known:
+        raise unsupported(kind, (STRUCTURED, BATCH, *known))
+    if not (body := await read_body(request, EVENT_LIMIT)).strip():
+        raise EventError("the body is empty")
+    if bare:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         attributes = {**DEFAULTS, "id": token_hex(8), "time": now, **attributes}
-    return parse_envelope({**attributes, "datacontenttype": kind, "data": data})
+    return parse_envelope({**attributes, "datacontenttype": kind, **_content(kind, body)})
+
+
+def _content(kind: str, body: bytes) -> dict[str, str]:
+    """The body as text where it is one; XML as its declaration says, or as it is if that is wrong."""
+    if kind.endswith("xml"):
+        with suppress(EventError):
+            return {"data": xml_text(body)}
+    elif kind != PDF:
+        return {"data": text_of(body)}
+    return {"data_base64": b64encode(body).decode()}
+
+
+def _parse_exact(body: bytes) -> Any:
+    """A JSON value with its numbers as they were written, and without half characters."""
+    try:
+        value = read_json(body)
+        write_json(value).encode()
+    except (EventError, ValueError, RecursionError) as error:
+        reason = str(error).removeprefix("not JSON: ")
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {reason}") from None
+    return value
 
 
 def _attributes(headers: Headers) -> dict[str, str]:

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from pyoxigraph import BlankNode, Literal
 
 from triplewire.errors import EventError
-from triplewire.rdf.graph import HOME_LABEL
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import Resource, Triple
 
-HOME = BlankNode(HOME_LABEL)
 
 
 class Entry(NamedTuple):

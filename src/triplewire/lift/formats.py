@@ -19,6 +19,9 @@ from triplewire.lift.rows import lift_rows
 from triplewire.lift.tree import lift_tree
 from triplewire.rdf.syntax import FORMATS, read
 
+PDF = "application/pdf"
+JSON_TYPES = ("application/json", "application/ld+json")
+
 Lifter: TypeAlias = Callable[[Any, Names, Lifting], Iterable[Entry]]
 
 
@@ -47,11 +50,9 @@ LIFTERS: dict[str, Lifter] = {media_type: _rdf(media_type) for media_type in FOR
     "text/csv": lambda data, names, _lifting: lift_rows(data, names),
     "application/rss+xml": lambda data, _names, _lifting: lift_feed(data),
     "application/atom+xml": lambda data, _names, _lifting: lift_feed(data),
-    "application/pdf": lambda data, _names, lifting: [lift_pdf(data, lifting.size_limit)],
+    PDF: lambda data, _names, lifting: [lift_pdf(data, lifting.size_limit)],
 }
 """Every format. Data is a text or bytes; of JSON it may be the value itself."""
-
-JSON_TYPES = ("application/json", "application/ld+json")
 
 
 def lift(data: Any, media_type: str, names: Names, lifting: Lifting) -> list[Entry]:
