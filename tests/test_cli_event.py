@@ -22,6 +22,24 @@ def test_figure_1_as_a_table():
     assert "warning: the event gives no class (rdf:type) for <http://example.org/units#dollar>" in found.stdout
 
 
+def test_the_auctions_first_event_is_the_papers_figure_1():
+    shown = json.loads(run("event", "show", EVENTS, "--number", 1, "--json").stdout)
+    names = {prefix: space for prefix, space in shown["prefixes"].items() if prefix != "ex"}
+
+    def short(term):
+        term = term.replace("http://example.org/auction#", "").partition("^^")[0]
+        for prefix, space in names.items():
+            term = term.replace(space, f"{prefix}:")
+        return term.strip("<>")
+
+    figure = """_:H a Selling, _:H seller _:wang, _:H price _:price, _:H target _:pc, _:wang a Customer,
+        _:price a MoneyValue, _:price currency units:dollar, _:price rdf:value "450.00", _:pc a DesktopPC,
+        _:pc manufacture IBM, _:pc part _:disk, _:disk a HardDisk, _:disk size "40", _:disk manufacture IBM,
+        IBM a Company"""
+    arcs = {" ".join(map(short, triple.values())).replace("rdf:type", "a") for triple in shown["triples"]}
+    assert arcs == {" ".join(arc.split()) for arc in figure.split(",")} | {'_:wang name "Jinling Wang"'}
+
+
 def test_an_ontology_gives_classes_to_what_it_names():
     found = run("event", "show", EVENTS, "--number", 1, "--json", "--ontology", AUCTION / "ontology.ttl")
     shown = json.loads(found.stdout)

@@ -37,6 +37,20 @@ def test_the_auction_in_numbers():
     assert len(summary["content"]) == 64
 
 
+def test_the_auction_has_the_papers_figure_2():
+    tree = json.loads(run("ontology", "show", ONTOLOGY, "--tree", "--json").stdout)["tree"]
+    found = {
+        (node["term"].partition("#")[2], parent.partition("#")[2])
+        for kind in ("classes", "properties")
+        for node in tree[kind]
+        for parent in node["parents"]
+    }
+    figure = """Computer Product, Book Product, DigitalProduct Product, DesktopPC Computer, NotebookPC Computer,
+        EBook Book, EBook DigitalProduct, MP3 DigitalProduct, telephoneNumber contactInformation,
+        postalAddress contactInformation, homePhoneNumber telephoneNumber, cellPhoneNumber telephoneNumber"""
+    assert found - {("HardDisk", "Product")} == {tuple(pair.split()) for pair in figure.split(",")}
+
+
 def test_the_auction_in_a_table():
     table = [line.split() for line in run("ontology", "show", ONTOLOGY).stdout.splitlines()]
     assert ["classes", "14", "9", "1", "2"] in table
@@ -48,6 +62,12 @@ def test_a_tree_shows_a_term_under_each_of_its_parents():
     assert lines[0] == "classes"
     assert sum("E-Book" in line for line in lines) == 2
     assert sum("Product" in line for line in lines) == 2  # and Digital Product
+
+
+def test_a_depth_or_a_kind_is_asked_of_a_tree():
+    assert run("ontology", "show", ONTOLOGY, "--depth", 0, "--kind", "properties").stdout.startswith(
+        "properties\n├── Con"
+    )
 
 
 def test_a_search_shows_what_is_above_and_below():

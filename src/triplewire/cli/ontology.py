@@ -56,7 +56,7 @@ def show(
 ) -> None:
     """Tell what an ontology holds; as a tree if asked for or searched, and as a picture."""
     model = load_model(files)
-    wants_tree = tree or word is not None
+    wants_tree = tree or word is not None or (svg is None and (depth is not None or kind is not None))
     parts = _parts(model, word, depth, [kind] if kind else KINDS) if wants_tree or svg is not None else []
     if svg is not None:
         write_picture(svg, picture(parts, f"Ontology {', '.join(path.name for path in files)}"))
