@@ -85,7 +85,7 @@ def _event(envelope: Envelope, entry: Entry) -> Event:
     if home is None and entry.home is not None:
         graph = Graph(frozenset(entry.triples), entry.home)
     else:
-        graph = event_graph(entry.triples, home)
+        graph = event_graph(list(entry.triples), home)
     return Event(envelope.source, envelope.id if entry.key is None else f"{envelope.id}#{entry.key}", graph)
 
 

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from pyoxigraph import BlankNode, Literal
 
 from triplewire.errors import EventError
-from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import Resource, Triple
-
 
 
 class Entry(NamedTuple):

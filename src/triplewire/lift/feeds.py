@@ -17,8 +17,9 @@ from typing import Any
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.errors import EventError
-from triplewire.lift.entries import HOME, Entry
+from triplewire.lift.entries import Entry
 from triplewire.lift.markup import check_entities, xml_text
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import RDF, XSD, Resource, Triple, Vocabulary
 
 RSS = Vocabulary("http://purl.org/rss/1.0/")

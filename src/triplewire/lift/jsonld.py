@@ -24,9 +24,10 @@ from typing import Any
 
 from triplewire.errors import EventError
 from triplewire.lift.documents import kind, write_json
-from triplewire.lift.entries import HOME, Entry
+from triplewire.lift.entries import Entry
 from triplewire.lift.lifting import Lifting
 from triplewire.lift.names import scalar
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.syntax import read
 from triplewire.rdf.terms import XSD
 

@@ -14,9 +14,8 @@ from pyoxigraph import BlankNode, Literal
 
 from triplewire.errors import EventError
 from triplewire.lift.documents import write_json
-from triplewire.lift.entries import HOME
 from triplewire.lift.keys import key_of
-from triplewire.rdf.graph import Graph
+from triplewire.rdf.graph import HOME, Graph
 from triplewire.rdf.syntax import FORMATS, write
 from triplewire.rdf.terms import XSD, Resource, Term, Triple
 from triplewire.rdf.values import NoValueError, value

@@ -12,9 +12,10 @@ from xml.parsers import expat
 from pyoxigraph import NamedNode
 
 from triplewire.errors import EventError
-from triplewire.lift.entries import HOME, Blanks, Entry
+from triplewire.lift.entries import Blanks, Entry
 from triplewire.lift.lifting import Lifting
 from triplewire.lift.names import Names
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import RDF, Resource, Triple
 
 ENTITY_LIMIT = 256

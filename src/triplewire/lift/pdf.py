@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from triplewire.errors import EventError
-from triplewire.lift.entries import HOME, Entry
+from triplewire.lift.entries import Entry
 from triplewire.lift.markup import check_entities, xml_text
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.syntax import read
 from triplewire.rdf.terms import Resource, Triple, renamed
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from triplewire.errors import EventError
 from triplewire.lift.documents import utf8
-from triplewire.lift.entries import HOME, Entry
+from triplewire.lift.entries import Entry
 from triplewire.lift.names import Names
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import RDF, Resource, Triple
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from triplewire.errors import EventError
 from triplewire.lift.documents import kind
-from triplewire.lift.entries import HOME, Blanks, Entry
+from triplewire.lift.entries import Blanks, Entry
 from triplewire.lift.jsonld import lift_linked
 from triplewire.lift.lifting import Lifting
 from triplewire.lift.names import Names
+from triplewire.rdf.graph import HOME
 from triplewire.rdf.terms import RDF, Resource, Triple
 
 

@@ -5,21 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
+from typing import TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad
 
 from triplewire.errors import EventError
 from triplewire.rdf.terms import RDF, Resource, Term, Triple
 
-HOME_LABEL = "H"
+HOME = BlankNode("H")
 
 
-@dataclass(frozen=True)
+_SUBJECT, _OBJECT = attrgetter("subject"), attrgetter("object")
+
+Arcs: TypeAlias = Collection[Triple] | Collection[Quad]
+
+
+@dataclass(frozen=True, eq=False)
 class Graph:
-    """A finite RDF graph with a home vertex, or none."""
+    """A finite RDF graph with a home vertex, or none.
 
-    triples: frozenset[Triple]
+    ``arcs`` are its triples as they were read, perhaps repeated or in named graphs; ``triples`` is the set of them.
+    """
+
+    arcs: Arcs
     home: Resource | None = None
+
+    @cached_property
+    def triples(self) -> frozenset[Triple]:
+        return frozenset(Triple(subject, property_, object_) for subject, property_, object_, *_ in self.arcs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and (self.triples, self.home) == (other.triples, other.home)
+
+    def __hash__(self) -> int:
+        return hash((self.triples, self.home))
 
     @cached_property
     def vertices(self) -> frozenset[Term]:
@@ -41,12 +61,11 @@ class Event:
     graph: Graph
 
 
-def event_graph(triples: Iterable[Triple], home: str | None = None) -> Graph:
+def event_graph(arcs: Arcs, home: str | None = None) -> Graph:
     """A graph with its home vertex found: the one that ``home`` names, else by the rules of the contract.
 
     Without a name it is ``_:H`` if the graph has one, else the one vertex with no incoming arc, else there is none.
     """
-    arcs = frozenset(triples)
     return Graph(arcs, _named_home(arcs, home) if home is not None else _found_home(arcs))
 
 
@@ -85,19 +104,20 @@ def parse_resource(text: str) -> Resource:
         raise EventError(f"{text!r} is neither a blank node label (_:H) nor an IRI: {error}") from None
 
 
-def _named_home(arcs: frozenset[Triple], home: str) -> Resource:
+def _named_home(arcs: Arcs, home: str) -> Resource:
     vertex = parse_resource(home)
     if not any(vertex in (arc.subject, arc.object) for arc in arcs):
         raise EventError(f"the attribute 'home' names {vertex}, which is no vertex of the event's graph")
     return vertex
 
 
-def _found_home(arcs: frozenset[Triple]) -> Resource | None:
-    subjects = {arc.subject for arc in arcs}
-    objects = {arc.object for arc in arcs}
-    named_h = BlankNode(HOME_LABEL)
-    if named_h in subjects or named_h in objects:
-        return named_h
+def _found_home(arcs: Arcs) -> Resource | None:
+    subjects = set(map(_SUBJECT, arcs))
+    if HOME in subjects:
+        return HOME
+    objects = set(map(_OBJECT, arcs))
+    if HOME in objects:
+        return HOME
     tops = subjects - objects
     return tops.pop() if len(tops) == 1 else None
 

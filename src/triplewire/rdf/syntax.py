@@ -9,6 +9,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, parse, serializ
 from pyoxigraph import Triple as OxTriple
 
 from triplewire.errors import EventError
+from triplewire.rdf.graph import Graph, event_graph
 from triplewire.rdf.terms import Resource, Triple
 
 FORMATS: dict[str, RdfFormat] = {
@@ -20,6 +21,7 @@ FORMATS: dict[str, RdfFormat] = {
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
 
+_LINES = ("application/n-triples", "application/n-quads")
 _GENERATED = re.compile(r"[0-9a-f]{1,32}")
 
 
@@ -30,13 +32,24 @@ def read(data: str | bytes, media_type: str, base: str | None = None) -> list[Tr
     order in which they are met, so that the same document always gives the same terms.
     """
     text = data if isinstance(data, str) else _decode(data)
+    return list(_named(_plain(_quads(text, media_type, base)), text))
+
+
+def read_graph(data: str | bytes, media_type: str, home: str | None = None) -> Graph:
+    """The graph of a document, with its home vertex. The terms of N-Triples and N-Quads are as they stand."""
+    text = data if isinstance(data, str) else _decode(data)
+    if media_type in _LINES and "<<" not in text:
+        return event_graph(_quads(text, media_type), home)
+    return event_graph(read(text, media_type), home)
+
+
+def _quads(text: str, media_type: str, base: str | None = None) -> list[Quad]:
     try:
-        quads = list(parse(text, FORMATS[media_type], base_iri=base))
+        return list(parse(text, FORMATS[media_type], base_iri=base))
     except SyntaxError as error:
         raise EventError(f"not well-formed {media_type}: {error.args[0]}") from None
     except ValueError as error:  # JSON-LD with a remote context, and the like
         raise EventError(f"cannot read {media_type}: {error}") from None
-    return list(_named(_plain(quads), text))
 
 
 def write(triples: Iterable[Triple], media_type: str = "application/n-triples") -> str:
