@@ -14,7 +14,8 @@ OFFER = {"type": "org.example.offer"}
 
 
 def test_the_members_of_json_are_arcs_and_numbers_stay_as_they_are_written():
-    text = '{"price": 380.50, "many": 1e3, "count": 3, "new": true, "none": null, "tags": ["a", ["b"]], "by": {"a/b c": "x"}}'
+    text = '{"price": 380.50, "many": 1e3, "count": 3, "new": true, "none": null, "tags": ["a", ["b"]]'
+    text += ', "by": {"a/b c": "x"}}'
     assert arcs("application/json", text) == {
         '_:H <key:price> "380.50"^^<xsd:decimal>',
         '_:H <key:many> "1000"^^<xsd:decimal>',

@@ -108,7 +108,8 @@ def lift_markup(data: str | bytes, names: Names, lifting: Lifting) -> Entry:
     root = read_elements(xml_text(data), lifting.depth_limit)
     home = _subject(root, names) or HOME
     class_ = names.class_ or _named(root.name, names)
-    return Entry([Triple(home, RDF.type, class_), *_arcs(home, root, names, Blanks())], home)
+    arcs = _arcs(home, root, names, Blanks())
+    return Entry([Triple(home, RDF.type, class_), *arcs], home)
 
 
 def _arcs(subject: Resource, element: Element, names: Names, fresh: Blanks) -> Iterator[Triple]:
@@ -123,7 +124,7 @@ def _arcs(subject: Resource, element: Element, names: Names, fresh: Blanks) -> I
             yield from _arcs(vertex, child, names, fresh)
         elif not (identified and _plain(child.name) == names.id):
             yield _scalar(subject, child.name, child.text, child, names)
-    if element.text and (element.attributes or element.children):
+    if element.text:
         yield Triple(subject, RDF.value, names.value("", element.text, f"line {element.line}"))
 
 

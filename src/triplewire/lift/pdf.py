@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 from typing import Any
 
@@ -43,6 +44,7 @@ def _packet(data: bytes) -> bytes:
     import pypdf  # here, since few need it and it takes its time
     from pypdf.errors import PyPdfError
 
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # what it makes of broken documents is said once, below
     try:
         catalogue: Any = pypdf.PdfReader(io.BytesIO(data)).trailer["/Root"]
         if "/Metadata" not in catalogue:

@@ -23,6 +23,7 @@ FORMATS: dict[str, RdfFormat] = {
 
 _LINES = ("application/n-triples", "application/n-quads")
 _GENERATED = re.compile(r"[0-9a-f]{1,32}")
+_WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def read(data: str | bytes, media_type: str, base: str | None = None) -> list[Triple]:
@@ -78,14 +79,17 @@ def _named(triples: Iterable[Triple], text: str) -> Iterator[Triple]:
     triples = list(triples)
     names: dict[BlankNode, BlankNode] = {}
     labels = {n.value for t in triples for n in (t.subject, t.object) if isinstance(n, BlankNode)}
+    random = {label for label in labels if _GENERATED.fullmatch(label)}
+    if random:  # but for those that the document itself uses
+        random -= set(_WORD.findall(text))
     fresh = (f"b{i}" for i in range(2 * len(labels) + 1))
 
     def name(node: Resource) -> Resource:
         if not isinstance(node, BlankNode):
             return node
         if node not in names:
-            random = _GENERATED.fullmatch(node.value) and node.value not in text
-            names[node] = BlankNode(next(label for label in fresh if label not in labels)) if random else node
+            unnamed = node.value in random
+            names[node] = BlankNode(next(label for label in fresh if label not in labels)) if unnamed else node
         return names[node]
 
     for subject, predicate, object_ in triples:
