@@ -1,6 +1,8 @@
 """Run every benchmark, one after the other."""
 
-from benchmarks import matching, way
+from benchmarks import concepts, matching, reading, way
 
+concepts.main()
+reading.main()
 matching.main()
 way.main()

@@ -40,18 +40,27 @@ class Hierarchy(Generic[Node]):
         return [sorted(members, key=str) for members in self.components if len(members) > 1]
 
     @cached_property
-    def closure(self) -> tuple[Numbers, Numbers]:
-        """``(offsets, ancestors)``, as the head of this module tells."""
+    def ancestors(self) -> list[Numbers]:
+        """For each term's number, the numbers of all that is above it."""
         above: list[Numbers] = [np.empty(0, np.int32)] * len(self.terms)
+        marked = np.zeros(len(self.terms), np.bool_)
         for members in self.components:
             own = [self.numbers[term] for term in members]
-            parents = {self.numbers[p] for term in members for p in self.parents[term]}.difference(own)
-            reached = np.unique(np.concatenate([np.array(own, np.int32), *(above[p] for p in parents)]))
+            marked[own] = True
+            for parent in {self.numbers[p] for term in members for p in self.parents[term]}.difference(own):
+                marked[above[parent]] = True
+            reached = np.flatnonzero(marked).astype(np.int32)
+            marked[reached] = False
             for number in own:
                 above[number] = reached
-        offsets = np.zeros(len(above) + 1, np.int32)
-        np.cumsum([len(each) for each in above], out=offsets[1:])
-        return offsets, np.concatenate(above) if above else np.empty(0, np.int32)
+        return above
+
+    @cached_property
+    def closure(self) -> tuple[Numbers, Numbers]:
+        """``(offsets, ancestors)`` in two arrays, as the head of this module tells."""
+        offsets = np.zeros(len(self.terms) + 1, np.int32)
+        np.cumsum([len(each) for each in self.ancestors], out=offsets[1:])
+        return offsets, np.concatenate([np.empty(0, np.int32), *self.ancestors])
 
     @cached_property
     def _turned(self) -> tuple[Numbers, Numbers]:
@@ -66,12 +75,18 @@ class Hierarchy(Generic[Node]):
         """All that is above a term, itself included."""
         found = self._above.get(term)
         if found is None:
-            found = self._above[term] = frozenset(self._named(self.closure, term))
+            number = self.numbers.get(term)
+            others = [] if number is None else self.ancestors[number].tolist()
+            found = self._above[term] = frozenset([term, *(self.terms[other] for other in others)])
         return found
 
     def below(self, term: Node) -> frozenset[Node]:
         """All that is below a term, itself included."""
-        return frozenset(self._named(self._turned, term))
+        number = self.numbers.get(term)
+        if number is None:
+            return frozenset([term])
+        offsets, descendants = self._turned
+        return frozenset(self.terms[n] for n in descendants[offsets[number] : offsets[number + 1]].tolist())
 
     def is_below(self, lower: Node, upper: Node) -> bool:
         """Whether ``lower ⊑ upper``; reflexive."""
@@ -91,14 +106,6 @@ class Hierarchy(Generic[Node]):
             outside = [heights[p] + 1 for term in members for p in self.parents[term] if p not in group]
             heights |= dict.fromkeys(members, max(outside, default=0))
         return max(heights.values(), default=0)
-
-    def _named(self, rows: tuple[Numbers, Numbers], term: Node) -> Iterator[Node]:
-        number = self.numbers.get(term)
-        if number is None:
-            yield term
-            return
-        offsets, others = rows
-        yield from (self.terms[other] for other in others[offsets[number] : offsets[number + 1]].tolist())
 
 
 def components(parents: Mapping[Node, Iterable[Node]]) -> Iterator[list[Node]]:
