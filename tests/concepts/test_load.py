@@ -133,7 +133,8 @@ def test_daml_is_read_as_the_owl_it_became(namespace):
         <disjointUnionOf rdf:parseType="daml:collection">
           <Class rdf:about="/Man"/><Class rdf:about="/Woman"/>
         </disjointUnionOf>
-        <rdfs:subClassOf><Restriction><onProperty rdf:resource="/parent"/><toClass rdf:resource="/Person"/></Restriction>
+        <rdfs:subClassOf>
+          <Restriction><onProperty rdf:resource="/parent"/><toClass rdf:resource="/Person"/></Restriction>
         </rdfs:subClassOf>
       </Class>
       <ObjectProperty rdf:about="/child"><inverseOf rdf:resource="/parent"/></ObjectProperty>
