@@ -46,6 +46,33 @@ def test_a_binary_event_has_its_attributes_in_headers(broker: httpx.Client, stor
     assert logged(store) == [cloudevent("café")]
 
 
+def test_a_binary_event_may_be_in_any_format_that_is_lifted(broker: httpx.Client, store: Store) -> None:
+    headers = {"ce-specversion": "1.0", "ce-source": "urn:test", "ce-type": "offer"}
+    latin = '<?xml version="1.0" encoding="iso-8859-1"?><a>Café</a>'.encode("iso-8859-1")
+    bodies = {"application/json": b'{"price": 3.50}', "text/csv": b"a\n1\n", "application/xml": latin}
+    bodies |= {"application/rss+xml": b"<rss>\xff</rss>", "application/pdf": b"%PDF-"}
+    for kind, body in bodies.items():
+        sent = {**headers, "ce-id": kind, "Content-Type": kind}
+        assert broker.post("/v1/events", content=body, headers=sent).status_code == 202
+    found = {event["datacontenttype"]: event.get("data", event.get("data_base64")) for event in logged(store)}
+    assert found == {
+        "application/json": '{"price": 3.50}',
+        "text/csv": "a\n1\n",
+        "application/xml": '<?xml version="1.0"?><a>Café</a>',
+        "application/rss+xml": "PHJzcz7/PC9yc3M+",
+        "application/pdf": "JVBERi0=",
+    }
+    assert broker.post("/v1/events", content="{}", headers={"Content-Type": "application/json"}).status_code == 415
+
+
+def test_numbers_are_logged_as_they_were_written(broker: httpx.Client, store: Store) -> None:
+    text = json.dumps(cloudevent(datacontenttype="application/json", data=0)).replace(": 0}", ": 380.50}")
+    assert '"data": 380.50' in text
+    assert broker.post("/v1/events", content=text, headers={"Content-Type": STRUCTURED}).status_code == 202
+    [event] = store.events(0, 1)
+    assert '"data":380.50' in event.body
+
+
 def test_a_bare_document_becomes_an_event_of_its_own(broker: httpx.Client, store: Store) -> None:
     headers = {"Content-Type": "text/turtle", "ce-home": "_:pc"}
     receipts = [broker.post("/v1/events", content=OFFER, headers=headers).json() for _ in range(2)]

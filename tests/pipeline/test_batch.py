@@ -12,20 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from tests.pipeline.world import COMPUTERS, broken, cheaper, document, offer, write_lines
+from tests.pipeline.world import COMPUTERS, broken, cheaper, document, offer, table, write_lifting, write_lines
 from triplewire.concepts.load import load_model
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import load_lifting
 from triplewire.matching import make_matcher
 from triplewire.matching.lines import Refusal, add_subscriptions, match_lines, read_lines
 from triplewire.pipeline import batch
 
 
-def plainly(ontology: list[Path], subscriptions: Path, events: list[Path], bindings: bool) -> tuple[str, list[Refusal]]:
+def plainly(
+    ontology: list[Path], subscriptions: Path, events: list[Path], bindings: bool, lifting: Path
+) -> tuple[str, list[Refusal]]:
     """Matches and refusals without Spark, as ``triplewire match`` has them."""
     model = load_model(ontology)
     matcher = make_matcher("brute", model)
     refused = list(add_subscriptions(read_lines(subscriptions), matcher, model))
-    results = list(match_lines(chain.from_iterable(map(read_lines, events)), matcher, bindings))
+    results = list(match_lines(chain.from_iterable(map(read_lines, events)), matcher, bindings, load_lifting(lifting)))
     refused += [result for result in results if not isinstance(result, str)]
     return "".join(f"{line}\n" for line in results if isinstance(line, str)), refused
 
@@ -35,11 +38,15 @@ def parts(folder: Path) -> str:
 
 
 def some_lines(random: Random) -> list[str]:
-    """Events, some of them published again with another price, some broken; lines that are no event, blank lines."""
+    """Events, some of them published again with another price, some broken, some tables of several; lines that are no
+    event, blank lines.
+    """
     lines = []
     for _ in range(200):
         number = random.randrange(300)
         event = broken(number) if number % 10 == 0 else offer(number, random.randrange(200))
+        if number % 10 == 1:
+            event = table(number, *(random.randrange(200) for _ in range(number % 7)))
         lines.append(
             random.choice([event[2]] * 8 + ["", "  \t", "no JSON", '{"id": "é"}', '"ü\\ud800"', event[2] + "\r"])
         )
@@ -61,13 +68,15 @@ def test_batch_agrees_with_the_matcher_to_the_line(
     events = [write_lines(tmp_path / f"{name}.ndjson", some_lines(random)) for name in ("second", "first", "third")]
     events.append(write_lines(tmp_path / "empty.ndjson", []))
 
-    refused = batch.run_batch([ontology], subscriptions, events, tmp_path / "out", bindings=bindings)
+    lifting = write_lifting(tmp_path / "lifting")
+    refused = batch.run_batch([ontology], subscriptions, events, tmp_path / "out", bindings=bindings, lifting=lifting)
 
-    lines, refused_plainly = plainly([ontology], subscriptions, events, bindings)
+    lines, refused_plainly = plainly([ontology], subscriptions, events, bindings, lifting)
     assert parts(tmp_path / "out" / "matches") == lines
     assert refused == refused_plainly
     assert [json.loads(line) for line in parts(tmp_path / "out" / "refused").splitlines()] == refused
     assert lines.count("\n") > 300
+    assert '"event": "e11#4"' in lines
     assert {refusal.get("line") for refusal in refused if "subscription" in refusal} == {5, 7, 8}
 
 

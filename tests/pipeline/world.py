@@ -35,6 +35,21 @@ def broken(number: int, data: str = "this is no Turtle") -> tuple[str, str, str]
     return SOURCE, f"e{number}", json.dumps(envelope | {"datacontenttype": "text/turtle", "data": data})
 
 
+def table(number: int, *prices: int) -> tuple[str, str, str]:
+    """An event that holds several: offers, a row each, which ``write_lifting`` gives their meaning."""
+    source, id_, body = broken(number, "".join(f"{line}\n" for line in ("price", *prices)))
+    return source, id_, json.dumps(json.loads(body) | {"type": "table", "datacontenttype": "text/csv"})
+
+
+def write_lifting(folder: Path) -> Path:
+    """The settings that make the rows of a table offers."""
+    mapping = {"for": "table", "prefixes": PREFIXES, "class": "ex:Desktop"}
+    mapping["properties"] = {"price": {"property": "ex:price", "datatype": "xsd:integer"}}
+    (folder / "mappings").mkdir(parents=True)
+    (folder / "mappings" / "table.json").write_text(json.dumps(mapping))
+    return folder
+
+
 def cheaper(id_: str, price: int, kind: str = "Computer") -> dict[str, Any]:
     """A subscription to what costs less."""
     pattern = f"(_:H, ?1, (ex:{kind}, ex:price, xsd:integer), ?1 < {price})"

@@ -74,6 +74,13 @@ def test_writing_results_again_changes_nothing(store):
     assert store.pipeline_position() == 2
 
 
+def test_entries_of_one_position_are_told_apart(store):
+    store.append([event("1")])
+    for _ in range(2):
+        store.record([Outcome(1, "1#a", "s", 1.0, "[]"), Outcome(1, "1#b", "s", 1.0, "[]")], [], upto=1)
+    assert [(n.position, n.event) for n in store.notifications()] == [(1, "1#a"), (1, "1#b")]
+
+
 def test_the_same_ontology_again_is_no_new_version(store):
     documents = [{"name": "a.ttl", "media_type": "text/turtle", "text": ""}]
     assert store.put_ontology(documents).version == 1

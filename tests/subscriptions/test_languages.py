@@ -131,6 +131,17 @@ def test_filter_errors(text, message):
     assert message in str(caught.value)
 
 
+def test_a_word_that_the_model_does_not_know_is_a_key_of_plain_json():
+    event = {"specversion": "1.0", "id": "e", "source": "s", "type": "t", "datacontenttype": "application/json"}
+    event["data"] = {"price": 380, "brand": "IBM", "seller": {"home town": "Graz", "rating": 4.5}}
+    for text, matches in [
+        ('price < 400 and brand = "IBM"', True),
+        ('price < 400 and brand = "Lenovo"', False),
+        ("seller.rating >= 4.5 and not exists colour", True),
+    ]:
+        assert (trips(event, {"language": "filter", "pattern": text}) is not None) == matches
+
+
 def test_an_ambiguous_word_is_refused_with_its_meanings():
     ontology = """<http://e/a> <http://www.w3.org/2000/01/rdf-schema#domain> <http://e/A> .
         <http://f/a> <http://www.w3.org/2000/01/rdf-schema#domain> <http://e/A> ."""
