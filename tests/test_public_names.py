@@ -12,6 +12,7 @@ def test_the_public_names_are_these():
         "ConceptModel",
         "Event",
         "EventError",
+        "Lifting",
         "Match",
         "Matcher",
         "OntologyError",
@@ -21,9 +22,12 @@ def test_the_public_names_are_these():
         "TriplewireError",
         "UsageError",
         "__version__",
+        "load_lifting",
         "load_model",
+        "lower",
         "make_matcher",
         "parse_event",
+        "parse_events",
         "parse_subscription",
     ]
 

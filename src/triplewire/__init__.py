@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from triplewire.errors import TriplewireError as TriplewireError
     from triplewire.errors import UsageError as UsageError
     from triplewire.lift.cloudevents import parse_event as parse_event
+    from triplewire.lift.cloudevents import parse_events as parse_events
+    from triplewire.lift.lifting import Lifting as Lifting
+    from triplewire.lift.lifting import load_lifting as load_lifting
+    from triplewire.lift.lower import lower as lower
     from triplewire.matching import Match as Match
     from triplewire.matching import Matcher as Matcher
     from triplewire.matching import make_matcher as make_matcher
@@ -38,6 +42,7 @@ _HOMES = {
     "ConceptModel": "concepts.model",
     "Event": "rdf.graph",
     "EventError": "errors",
+    "Lifting": "lift.lifting",
     "Match": "matching",
     "Matcher": "matching",
     "OntologyError": "errors",
@@ -46,9 +51,12 @@ _HOMES = {
     "SubscriptionError": "errors",
     "TriplewireError": "errors",
     "UsageError": "errors",
+    "load_lifting": "lift.lifting",
     "load_model": "concepts.load",
+    "lower": "lift.lower",
     "make_matcher": "matching",
     "parse_event": "lift.cloudevents",
+    "parse_events": "lift.cloudevents",
     "parse_subscription": "subscriptions.languages",
 }
 __all__ = ["__version__", *_HOMES]
