@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
@@ -14,7 +15,7 @@ import pytest
 from tests.broker.clients import cloudevent, listening, notify
 from triplewire.broker import feed as feed_module
 from triplewire.broker.feed import Feed
-from triplewire.store import DeadLetter, Store
+from triplewire.store import DeadLetter, Outcome, Store
 
 
 def numbers(messages: Any, count: int) -> list[int]:
@@ -37,6 +38,18 @@ def test_a_notification_tells_what_matched_and_how(broker: httpx.Client, store: 
         "bindings": [{"?1": "_:pc"}],
         "cloudevent": cloudevent("e1"),
     }
+
+
+def test_the_event_of_a_notification_is_told_in_rdf_whatever_was_published(broker: httpx.Client, store: Store) -> None:
+    table = cloudevent("t", datacontenttype="text/csv", data="price\n3\n5\n")
+    store.append([("urn:test", "t", json.dumps(table))])
+    store.record([Outcome(1, "t#2", "s", 1.0, "[]")], [], 1)
+    for accept, kind in {"": "text/turtle", "text/html, application/n-triples;q=0.5": "application/n-triples"}.items():
+        answer = broker.get("/v1/notifications/1/event", headers={"Accept": accept} if accept else {})
+        assert answer.headers["content-type"].startswith(kind)
+        assert answer.text.strip() == '_:H <urn:triplewire:key:price> "5" .'
+    assert broker.get("/v1/notifications/1/event", headers={"Accept": "text/html"}).status_code == 406
+    assert broker.get("/v1/notifications/2/event").status_code == 404
 
 
 def test_notifications_come_in_pages_and_by_subscription(broker: httpx.Client, store: Store) -> None:

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from triplewire.broker import events, health, notifications, ontologies, page, subscriptions
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.state import State
+from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 
 SECURITY_HEADERS = {
@@ -21,10 +22,10 @@ SECURITY_HEADERS = {
 }
 
 
-def create_app(store: Store) -> FastAPI:
+def create_app(store: Store, lifting: Lifting = DEFAULT) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done."""
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
-    app.state.shared = State.over(store)
+    app.state.shared = State.over(store, lifting)
     answer_with_problems(app)
     for room in (events, subscriptions, notifications, ontologies, health, page):
         app.include_router(room.router)

@@ -6,14 +6,19 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Path, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from triplewire.broker.feed import Feed
 from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
+from triplewire.lift.cloudevents import parse_events
+from triplewire.lift.lower import lower
+from triplewire.rdf.syntax import FORMATS
 from triplewire.store import DeadLetter, Notification
 
 HEARTBEAT = 15
@@ -45,6 +50,22 @@ async def stream_notifications(
     if start is None:
         start = await asyncio.to_thread(shared.store.last_notification)
     return EventSourceResponse(_messages(shared.feed, start), ping=HEARTBEAT)
+
+
+@router.get("/v1/notifications/{number}/event", response_class=Response)
+def show_event(
+    shared: Shared, number: Annotated[int, Path(ge=0, lt=1 << 63)], accept: Annotated[str, Header()] = "*/*"
+) -> Response:
+    """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
+    found = shared.store.notification(number)
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no notification {number}")
+    named = [kind.split(";")[0].strip().lower() for kind in accept.split(",")]
+    media_type = next((kind for kind in named if kind in FORMATS), "text/turtle" if "*/*" in named else None)
+    if media_type is None:
+        raise ProblemError(HTTPStatus.NOT_ACCEPTABLE, f"events are told in {', '.join(FORMATS)}")
+    [event] = [event for event in parse_events(found.body, shared.lifting) if event.id == found.event]
+    return Response(lower(event.graph, media_type), media_type=media_type)
 
 
 @router.get("/v1/dead-letters")

@@ -18,6 +18,7 @@ from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import keep_running
 from triplewire.broker.words import line
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import load_lifting
 from triplewire.store import Store, store_url
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -53,7 +54,7 @@ class _Server(uvicorn.Server):
 
 
 async def _serve(store: Store, home: Path, listener: socket.socket, with_sample: bool) -> None:
-    app = create_app(store)
+    app = create_app(store, load_lifting(home / "lifting"))
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from triplewire.broker.feed import Feed
 from triplewire.broker.model import CurrentModel
 from triplewire.broker.publisher import Publisher
+from triplewire.lift.lifting import Lifting
 from triplewire.store import Store
 
 
@@ -21,10 +22,11 @@ class State:
     publisher: Publisher
     feed: Feed
     model: CurrentModel
+    lifting: Lifting
 
     @classmethod
-    def over(cls, store: Store) -> State:
-        return cls(store, Publisher(store), Feed(store), CurrentModel(store))
+    def over(cls, store: Store, lifting: Lifting) -> State:
+        return cls(store, Publisher(store), Feed(store), CurrentModel(store), lifting)
 
 
 def _shared(request: Request) -> State:

@@ -83,9 +83,9 @@ def parse_event(document: str | bytes | Mapping[str, Any], lifting: Lifting = DE
 def _event(envelope: Envelope, entry: Entry) -> Event:
     home = envelope.attributes.get("home")
     if home is None and entry.home is not None:
-        graph = Graph(frozenset(entry.triples), entry.home)
+        graph = Graph(entry.arcs, entry.home)
     else:
-        graph = event_graph(list(entry.triples), home)
+        graph = event_graph(entry.arcs, home)
     return Event(envelope.source, envelope.id if entry.key is None else f"{envelope.id}#{entry.key}", graph)
 
 

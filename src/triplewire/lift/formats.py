@@ -17,7 +17,7 @@ from triplewire.lift.names import Names
 from triplewire.lift.pdf import lift_pdf
 from triplewire.lift.rows import lift_rows
 from triplewire.lift.tree import lift_tree
-from triplewire.rdf.syntax import FORMATS, read
+from triplewire.rdf.syntax import FORMATS, read, read_arcs
 
 PDF = "application/pdf"
 JSON_TYPES = ("application/json", "application/ld+json")
@@ -26,7 +26,7 @@ Lifter: TypeAlias = Callable[[Any, Names, Lifting], Iterable[Entry]]
 
 
 def _rdf(media_type: str) -> Lifter:
-    return lambda data, _names, _lifting: [Entry(read(data, media_type))]
+    return lambda data, _names, _lifting: [Entry(read_arcs(data, media_type))]
 
 
 def _rdf_xml(data: Any, _names: Names, _lifting: Lifting) -> Iterable[Entry]:
@@ -65,8 +65,9 @@ def lift(data: Any, media_type: str, names: Names, lifting: Lifting) -> list[Ent
         raise EventError(f"cannot read {media_type}: {type(error).__name__}: {error}") from None
     if len(entries) > lifting.entry_limit:
         raise EventError(f"more than {lifting.entry_limit:,} entries, which is the limit")
+    growth = ENTITY_LIMIT if media_type.endswith("xml") else 1
     # no literal is longer than its document, but for entities
-    if not isinstance(data, str | bytes) or len(data) * ENTITY_LIMIT > lifting.literal_limit:
+    if not isinstance(data, str | bytes) or len(data) * growth > lifting.literal_limit:
         for entry in entries:
-            check_literals(entry.triples, lifting.literal_limit)
+            check_literals(entry.arcs, lifting.literal_limit)
     return entries

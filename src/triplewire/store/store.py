@@ -278,6 +278,12 @@ class Store:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [_notification(row) for row in rows]
 
+    def notification(self, number: int) -> Notification | None:
+        """One notification."""
+        with self._engine.connect() as connection:
+            row = connection.execute(_notified().where(notifications.c.number == number)).first()
+            return None if row is None else _notification(row)
+
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""
         with self._engine.connect() as connection:
