@@ -67,6 +67,51 @@ def test_bindings_are_told_only_when_asked_for(tmp_path):
     assert json.loads(full.stdout)["bindings"] == [{}]
 
 
+EVERY_FORMAT = {
+    "text/turtle": "_:H <urn:triplewire:key:title> 'tea' .",
+    "application/n-triples": '_:H <urn:triplewire:key:title> "tea" .',
+    "application/n-quads": '_:H <urn:triplewire:key:title> "tea" <urn:g> .',
+    "application/trig": "<urn:g> { _:H <urn:triplewire:key:title> 'tea' }",
+    "application/ld+json": {"urn:triplewire:key:title": "tea"},
+    "application/rdf+xml": "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:k='urn:triplewire:key:'>"
+    "<r:Description><k:title>tea</k:title></r:Description></r:RDF>",
+    "application/json": {"title": "tea"},
+    "application/xml": "<offer><title>tea</title></offer>",
+    "text/csv": "title\nmilk\ntea\n",
+    "application/rss+xml": "<rss version='2.0'><channel><item><title>milk</title></item>"
+    "<item><title>tea</title></item></channel></rss>",
+    "application/atom+xml": "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>urn:1</id><title>tea</title></entry></feed>",
+}
+
+
+def test_every_format_of_the_contract_is_matched(tmp_path):
+    rss = {"prefixes": {"rss": "http://purl.org/rss/1.0/"}}
+    subscription = {"id": "s", "language": "filter", "pattern": "title = 'tea' or rss:title = 'tea'"} | rss
+    subscriptions = lines(
+        tmp_path / "s.ndjson", [subscription | {"pattern": subscription["pattern"].replace("'", '"')}]
+    )
+    events = [event(kind, data, datacontenttype=kind) for kind, data in EVERY_FORMAT.items()]
+    found = run("match", "--subscriptions", subscriptions, "--events", lines(tmp_path / "e.ndjson", events))
+    assert (found.returncode, found.stderr) == (0, "")
+    entries = {"text/csv": "#2", "application/rss+xml": "#2", "application/atom+xml": "#urn:1"}
+    tripped = [json.loads(line)["event"] for line in found.stdout.splitlines()]
+    assert tripped == [kind + entries.get(kind, "") for kind in EVERY_FORMAT]
+
+
+def test_a_lifting_folder_says_what_names_mean(tmp_path):
+    subscription = {"id": "s", "language": "filter", "pattern": "ex:price < 10"}
+    subscription["prefixes"] = {"ex": "http://example.org/auction#"}
+    subscriptions = lines(tmp_path / "s.ndjson", [subscription])
+    offer = event("e", {"price": "9.50"}, datacontenttype="application/json", type="org.example.offer")
+    events = lines(tmp_path / "e.ndjson", [offer])
+    arguments = ["match", "--subscriptions", subscriptions, "--events", events]
+    assert run(*arguments).stdout == ""
+    assert json.loads(run(*arguments, "--lifting", "examples/lifting").stdout)["event"] == "e"
+    (tmp_path / "settings.json").write_text("{")
+    wrong = run(*arguments, "--lifting", tmp_path)
+    assert (wrong.returncode, "settings.json: not JSON" in wrong.stderr) == (2, True)
+
+
 def test_what_is_refused_is_told_on_stderr_and_the_rest_goes_on(tmp_path):
     bad = {"id": "bad", "language": "ops", "pattern": "(_:H ?1"}
     subscriptions = lines(tmp_path / "s.ndjson", [bad, SUBSCRIPTION, SUBSCRIPTION])

@@ -72,6 +72,11 @@ def test_what_is_no_json_object_is_refused(text):
         parse_event(text)
 
 
+def test_an_envelope_far_over_the_limit_is_not_even_read():
+    with pytest.raises(EventError, match="the CloudEvent has 9,000,000 bytes; the limit for its data is 1,048,576"):
+        parse_event(b" " * 9_000_000)
+
+
 def test_base64_that_is_none_is_refused():
     packed = {k: v for k, v in GOOD.items() if k != "data"} | {"data_base64": "%%%"}
     with pytest.raises(EventError, match="not base64"):

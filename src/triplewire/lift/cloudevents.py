@@ -19,6 +19,8 @@ from triplewire.lift.formats import JSON_TYPES, LIFTERS, lift
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.rdf.graph import Event, Graph, event_graph
 
+ESCAPED = 8
+"""How many times larger than its data an envelope may be: an escape has six characters for one."""
 REQUIRED = ("specversion", "id", "source", "type")
 
 
@@ -35,8 +37,13 @@ class Envelope:
         return write_json(self.attributes)
 
 
-def parse_envelope(document: str | bytes | Mapping[str, Any]) -> Envelope:
-    """Check a structured CloudEvent: the required attributes, their types, one way of carrying data."""
+def parse_envelope(document: str | bytes | Mapping[str, Any], size_limit: int = DEFAULT.size_limit) -> Envelope:
+    """Check a structured CloudEvent: the required attributes, their types, one way of carrying data.
+
+    A document that is certainly over the limit for the data in it is not even read.
+    """
+    if not isinstance(document, Mapping) and len(document) > ESCAPED * size_limit:
+        raise EventError(f"the CloudEvent has {len(document):,} bytes; the limit for its data is {size_limit:,}")
     attributes = document if isinstance(document, Mapping) else _object(document)
     for name in REQUIRED:
         value = attributes.get(name)
@@ -69,7 +76,7 @@ def open_envelope(envelope: Envelope, lifting: Lifting = DEFAULT) -> list[Event]
 
 def parse_events(document: str | bytes | Mapping[str, Any], lifting: Lifting = DEFAULT) -> list[Event]:
     """The events in a structured CloudEvent."""
-    return open_envelope(parse_envelope(document), lifting)
+    return open_envelope(parse_envelope(document, lifting.size_limit), lifting)
 
 
 def parse_event(document: str | bytes | Mapping[str, Any], lifting: Lifting = DEFAULT) -> Event:

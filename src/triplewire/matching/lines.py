@@ -64,17 +64,17 @@ def match_lines(
     """Match events in order. One with the source and id of an earlier one is the same event again, and is ignored."""
     seen: set[str] = set()
     for line in lines:
-        key = identity(line.text)
+        key = identity(line.text, lifting.size_limit)
         if key is None or key not in seen:
             yield from match_line(line, matcher, bindings, lifting)
         if key is not None:
             seen.add(key)
 
 
-def identity(text: bytes) -> str | None:
+def identity(text: bytes, size_limit: int = DEFAULT.size_limit) -> str | None:
     """What tells a line's event, or events, from others: the source and id. None if the line is no event."""
     try:
-        envelope = parse_envelope(text)
+        envelope = parse_envelope(text, size_limit)
     except EventError:
         return None
     return json.dumps([envelope.source, envelope.id])
@@ -86,7 +86,7 @@ def match_line(
     """The matches of a line's events, entry by entry, each by subscription id; or the line's refusal."""
     id_ = None
     try:
-        envelope = parse_envelope(line.text)
+        envelope = parse_envelope(line.text, lifting.size_limit)
         id_ = envelope.id
         matches = [match for event in open_envelope(envelope, lifting) for match in matcher.match(event, bindings)]
     except EventError as error:

@@ -88,13 +88,13 @@ def run_batch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already, and is not an empty folder")
-    load_lifting(lifting)
+    size_limit = load_lifting(lifting).size_limit
     _, refused = _load(ontology, subscriptions, matcher)
     chunks = cut(events, CHUNK)
     settings = None if lifting is None else lifting.absolute()
     job = Job(tuple(path.absolute() for path in ontology), subscriptions.absolute(), matcher, bindings, settings)
     with _spark(master) as spark:
-        results = _results(spark, chunks, job).persist(StorageLevel.DISK_ONLY)
+        results = _results(spark, chunks, job, size_limit).persist(StorageLevel.DISK_ONLY)
         _write_matches(results, out / "matches")
         refused += _refused_events(results, events)
         results.unpersist()
@@ -128,11 +128,13 @@ def read_chunk(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
             offset += len(text)
 
 
-def read_events(batches: Iterable[pa.RecordBatch], chunks: Sequence[Chunk]) -> Iterator[pa.RecordBatch]:
+def read_events(
+    batches: Iterable[pa.RecordBatch], chunks: Sequence[Chunk], size_limit: int
+) -> Iterator[pa.RecordBatch]:
     """The first stage: from the numbers of chunks to lines, each with what tells its event from others."""
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
     rows = (
-        (chunk.file, offset, identity(text) or f"{chunk.file}:{offset}", text)
+        (chunk.file, offset, identity(text, size_limit) or f"{chunk.file}:{offset}", text)
         for chunk in map(chunks.__getitem__, numbers)
         for offset, text in read_chunk(chunk)
     )
@@ -151,11 +153,12 @@ def match_events(batches: Iterable[pa.RecordBatch], job: Job) -> Iterator[pa.Rec
     return _record_batches(rows, RESULTS_ARROW)
 
 
-def _results(spark: SparkSession, chunks: Sequence[Chunk], job: Job) -> DataFrame:
+def _results(spark: SparkSession, chunks: Sequence[Chunk], job: Job, size_limit: int) -> DataFrame:
     """Both stages, and between them the first of the events that are the same."""
     tasks = min(max(len(chunks), spark.sparkContext.defaultParallelism), TASKS)
     numbers = spark.range(0, len(chunks), 1, max(len(chunks), 1))
-    lines = numbers.mapInArrow(partial(read_events, chunks=chunks), EVENTS).repartition(tasks, "identity")
+    lines = numbers.mapInArrow(partial(read_events, chunks=chunks, size_limit=size_limit), EVENTS)
+    lines = lines.repartition(tasks, "identity")
     first = row_number().over(Window.partitionBy("identity").orderBy("file", "offset")) == 1
     events = lines.withColumn("first", first).where("first").drop("first", "identity")
     return events.mapInArrow(partial(match_events, job=job), RESULTS)
