@@ -106,6 +106,7 @@ def test_xml_is_read_in_the_encoding_that_it_declares(encoding):
     word = "чай" if encoding == "koi8-r" else "thé"
     data = f'<?xml version="1.0" encoding="{encoding}"?>\n<a><b>{word}</b></a>'.encode(encoding)
     assert f'_:H <key:b> "{word}"' in arcs("application/xml", data)
+    assert f'_:H <key:b> "{word}"' in arcs("application/xml", f"\ufeff{data.decode(encoding)}")
     rdf = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="urn:a" '
     rdf = f'<?xml version="1.0" encoding="{encoding}"?>{rdf} rdf:value="{word}"/></rdf:RDF>'
     assert arcs("application/rdf+xml", rdf.encode(encoding)) == {f'<urn:a> <rdf:value> "{word}"'}

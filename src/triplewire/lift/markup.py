@@ -36,7 +36,7 @@ _CHARACTER_SETS = ("utf-8", "utf-16", "ascii", "iso8859", "latin", "cp", "koi8",
 
 def xml_text(data: str | bytes) -> str:
     """The text of an XML document, decoded as its byte order mark or declaration says, and declaring no encoding."""
-    text = data if isinstance(data, str) else _decoded(data)
+    text = (data if isinstance(data, str) else _decoded(data)).removeprefix("\ufeff")
     return _DECLARATION.sub(r"<?xml\1\4", text, count=1) if _DECLARATION.match(text) else text
 
 
