@@ -146,9 +146,13 @@ class ConceptModel:
         )
 
     def _overlap(self, a: NamedNode, b: NamedNode) -> bool:
-        if a in EVERY_LITERAL | EVERY_RESOURCE or b in EVERY_LITERAL | EVERY_RESOURCE:
+        everything = EVERY_LITERAL | EVERY_RESOURCE
+        if a in everything or b in everything or not self._knows(a):
             return True
         return not self.class_hierarchy.below(a).isdisjoint(self.class_hierarchy.below(b))
+
+    def _knows(self, cls: NamedNode) -> bool:
+        return cls in self.classes or cls in self.class_hierarchy.numbers
 
     def label(self, term: Resource) -> str:
         """What a term is called: its first label in English or no language, else any, else the end of its IRI."""
