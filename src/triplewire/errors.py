@@ -51,7 +51,7 @@ class Place:
 
     @classmethod
     def of(cls, source: str, line: int, column: int) -> Place:
-        lines = source.splitlines() or [""]
+        lines = source.split("\n")
         return cls(line, column, lines[min(line, len(lines)) - 1])
 
     def caret(self) -> str:

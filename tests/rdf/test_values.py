@@ -43,6 +43,8 @@ def test_a_well_formed_literal_has_its_value(term, expected):
         literal("2020-01-01T10:00:00+15:00", "dateTime"),
         literal("20-01-01", "date"),
         literal("x", "token"),
+        literal("9" * 5000, "integer"),
+        literal("1." + "9" * 5000, "decimal"),
     ],
 )
 def test_an_ill_formed_literal_has_none(term):

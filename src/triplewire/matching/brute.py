@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterator
+from itertools import islice
 
 from pyoxigraph import Literal, NamedNode
 
@@ -17,6 +20,15 @@ from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
 
 Mu = dict[Variable, Term]
+
+MOST_MAPPINGS = 200_000
+"""A pattern with more mappings than this, at any step, is given up on for an event."""
+
+log = logging.getLogger(__name__)
+
+
+class TooManyMappingsError(Exception):
+    """The pattern leaves so much open that its mappings cannot all be told."""
 
 
 class BruteForce:
@@ -37,7 +49,11 @@ class BruteForce:
         profile = event_profile(event.graph, self.model)
         found = []
         for id_ in sorted(self._subscriptions):
-            outcome = match_one(self._subscriptions[id_], closed, profile)
+            try:
+                outcome = match_one(self._subscriptions[id_], closed, profile)
+            except Exception:
+                log.exception("subscription %r cannot be tried on event %r, and is passed over", id_, event.id)
+                continue
             if outcome is not None:
                 score, rows = outcome
                 found.append(Match(event.id, id_, score, in_order(rows) if bindings else None))
@@ -92,12 +108,21 @@ def _mappings(pattern: Pattern, event: ClosedEvent) -> Iterator[Mu]:
     """Every mapping of the pattern's variables under which the pattern holds."""
     mus: list[Mu] = [{}]
     for arc in pattern.arcs:
-        mus = [extended for mu in mus for extended in _extend(mu, arc, event)]
+        mus = _limited(extended for mu in mus for extended in _extend(mu, arc, event))
     for variable in pattern.variables:
-        mus = [e for mu in mus for e in ([mu] if variable in mu else [{**mu, variable: v} for v in event.vertices])]
+        mus = _limited(
+            e for mu in mus for e in ([mu] if variable in mu else ({**mu, variable: v} for v in event.vertices))
+        )
     for mu in mus:
         if _holds(pattern, mu, event):
             yield mu
+
+
+def _limited(mappings: Iterator[Mu]) -> list[Mu]:
+    found = list(islice(mappings, MOST_MAPPINGS + 1))
+    if len(found) > MOST_MAPPINGS:
+        raise TooManyMappingsError(f"more than {MOST_MAPPINGS:,} mappings")
+    return found
 
 
 def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
@@ -215,4 +240,4 @@ def _values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
 
 
 def _distinct(rows: list[Binding]) -> list[Binding]:
-    return [row for i, row in enumerate(rows) if row not in rows[:i]]
+    return list({json.dumps(row, sort_keys=True): row for row in rows}.values())

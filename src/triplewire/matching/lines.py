@@ -105,6 +105,8 @@ def _record(line: Line) -> dict[str, Any]:
         raise SubscriptionError(f"not JSON: column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise SubscriptionError(f"not UTF-8: {error.reason} at offset {error.start}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SubscriptionError(f"not JSON that can be read: {error}") from None
     except RecursionError:
         raise SubscriptionError("the JSON is nested too deeply") from None
     if not isinstance(record, dict):

@@ -14,6 +14,10 @@ Binding: TypeAlias = dict[str, str]
 """A solution: terms in N-Triples syntax by variable, ``{"?1": "_:pc"}``; an unbound variable is left out."""
 
 
+MOST_BINDINGS = 10_000
+"""More bindings of one match than this are not told."""
+
+
 @dataclass(frozen=True)
 class Match:
     """An event trips a subscription. ``bindings`` is None where nobody asked for them."""
@@ -45,6 +49,6 @@ class Matcher(Protocol):
 
 
 def in_order(bindings: Iterable[Binding]) -> tuple[Binding, ...]:
-    """Bindings in the order of their JSON text with sorted keys."""
+    """Bindings in the order of their JSON text with sorted keys, the first of them if they are very many."""
     rows = ({name: row[name] for name in sorted(row)} for row in bindings)
-    return tuple(sorted(rows, key=lambda row: json.dumps(row, ensure_ascii=False)))
+    return tuple(sorted(rows, key=lambda row: json.dumps(row, ensure_ascii=False))[:MOST_BINDINGS])

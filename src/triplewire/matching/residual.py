@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TypeAlias, cast
 
 from pyoxigraph import (
@@ -18,7 +19,7 @@ from pyoxigraph import (
 )
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.matcher import Binding
+from triplewire.matching.matcher import MOST_BINDINGS, Binding
 from triplewire.rdf.terms import RDF, TW, Resource, Term, Triple, renamed
 from triplewire.subscriptions.pattern import Residual
 from triplewire.subscriptions.sparql import replace_home
@@ -46,7 +47,7 @@ def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
         return [] if found else None
     own = written_forms(event.closed) | {name: term for term, name in outer.items()}
     found = cast(QuerySolutions, found)
-    rows = [_binding(found.variables, row, own) for row in found]
+    rows = [_binding(found.variables, row, own) for row in islice(found, MOST_BINDINGS)]
     if not rows:
         return None
     return rows if residual.form == "SELECT" else []

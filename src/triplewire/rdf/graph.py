@@ -112,7 +112,7 @@ def _named_home(arcs: Arcs, home: str) -> Resource:
 
 
 def _found_home(arcs: Arcs) -> Resource | None:
-    if arcs and next(iter(arcs)).subject == HOME:  # as most events begin
+    if arcs and _SUBJECT(next(iter(arcs))) == HOME:  # as most events begin
         return HOME
     subjects = set(map(_SUBJECT, arcs))
     if HOME in subjects:

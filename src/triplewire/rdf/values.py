@@ -66,6 +66,9 @@ class Moment:
 
 Value: TypeAlias = Number | Text | bool | Moment
 
+LONGEST_VALUE = 1000
+"""A number or moment with more characters than this has no value that we know of."""
+
 _INTEGER_NAMES = (
     "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong unsignedInt "
     "unsignedShort unsignedByte positiveInteger"
@@ -93,6 +96,8 @@ def value(literal: Literal) -> Value:
         return Text(text)
     if datatype == RDF.langString:
         return Text(text, (literal.language or "").lower())
+    if len(text) > LONGEST_VALUE:
+        raise NoValueError(f"{text[:40]}…")
     if datatype == XSD.boolean and text in ("true", "false", "1", "0"):
         return text in ("true", "1")
     if datatype in _INTEGERS and _INTEGER.fullmatch(text):

@@ -169,7 +169,7 @@ def _arithmetic(name: str, left: Term, right: Term) -> Term:
     try:
         with localcontext(prec=60):
             return number_literal(Number(rank, Number(rank, _ARITHMETIC[name](x, y)).promoted(rank)))
-    except (DivisionByZero, InvalidOperation, OverflowError) as error:
+    except (DivisionByZero, InvalidOperation, OverflowError, ValueError) as error:
         raise FilterError(f"{left} {name} {right}: {error}") from None
 
 

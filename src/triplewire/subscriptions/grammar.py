@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -109,11 +110,25 @@ def parse(language: str, grammar: str, text: str, build: Transformer[Token, Resu
         raise SubscriptionError("the text is nested too deeply", language=language) from None
 
 
+def parse_json(language: str, text: str) -> object:
+    """A pattern that is JSON, from its text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SubscriptionError.at(
+            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language=language
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SubscriptionError(f"not JSON that can be read: {error}.", language=language) from None
+    except RecursionError:
+        raise SubscriptionError("the JSON is nested too deeply", language=language) from None
+
+
 def _unexpected(language: str, text: str, error: UnexpectedInput) -> SubscriptionError:
     token = error.token if isinstance(error, UnexpectedToken) else None
     at_end = token is not None and token.type == "$END"
     if at_end:
-        lines = text.splitlines() or [""]
+        lines = text.rstrip("\n").split("\n")
         place = Place(len(lines), len(lines[-1]) + 1, lines[-1])
         found = "the text ends here"
     else:

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES, XSD
 from triplewire.rdf.values import is_numeric_type
-from triplewire.subscriptions.grammar import expand
+from triplewire.subscriptions.grammar import expand, parse_json
 from triplewire.subscriptions.pattern import (
     HOME,
     Arc,
@@ -36,7 +36,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^
 
 def parse_gtopss(pattern: object, prefixes: Mapping[str, str], mapping: MappingKind = "homomorphic") -> Pattern:
     """The pattern that a list of 5-tuples says. All its arcs are exact."""
-    tuples = _json(pattern) if isinstance(pattern, str) else pattern
+    tuples = parse_json("gtopss", pattern) if isinstance(pattern, str) else pattern
     if not isinstance(tuples, list) or not tuples:
         raise _error("the pattern should be a non-empty array of 5-tuples")
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
@@ -133,17 +133,6 @@ def _quoted(found: re.Match[str], prefixes: Mapping[str, str], fail: Any) -> Lit
         return Literal(value)
     bracketed = datatype.startswith("<") and datatype.endswith(">")
     return Literal(value, datatype=NamedNode(datatype[1:-1]) if bracketed else expand(datatype, prefixes, fail))
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SubscriptionError.at(
-            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="gtopss"
-        ) from None
-    except RecursionError:
-        raise _error("the JSON is nested too deeply") from None
 
 
 def _show(value: object) -> str:

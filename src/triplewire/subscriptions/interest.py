@@ -13,6 +13,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.words import fold
 from triplewire.errors import SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
+from triplewire.subscriptions.grammar import parse_json
 from triplewire.subscriptions.pattern import Interest
 
 DEFAULT_THRESHOLD = 0.7
@@ -20,7 +21,7 @@ DEFAULT_THRESHOLD = 0.7
 
 def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptModel, threshold: float) -> Interest:
     """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says."""
-    profile = _json(pattern) if isinstance(pattern, str) else pattern
+    profile = parse_json("interest", pattern) if isinstance(pattern, str) else pattern
     if not isinstance(profile, dict) or not profile:
         raise _error('expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}')
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
@@ -48,7 +49,10 @@ def _proposed(word: str) -> NamedNode:
 
 
 def _words(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    stated = [("concepts", word) for word in profile["concepts"]] if "concepts" in profile else list(profile.items())
+    listed = profile.get("concepts", [])
+    if not isinstance(listed, list):
+        raise _error(f"'concepts' should hold a list of concepts' names, not {json.dumps(listed)}")
+    stated = [("concepts", word) for word in listed] if "concepts" in profile else list(profile.items())
     if not stated:
         raise _error("the profile names no concept")
     for where, word in stated:
@@ -79,17 +83,6 @@ def _node(iri: str) -> NamedNode:
         return NamedNode(iri)
     except ValueError as error:
         raise _error(f"{iri!r} is not an absolute IRI: {error}") from None
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SubscriptionError.at(
-            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language="interest"
-        ) from None
-    except RecursionError:
-        raise _error("the JSON is nested too deeply") from None
 
 
 def _error(message: str, **hint: Any) -> SubscriptionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, parse_interest
 from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
 from triplewire.subscriptions.sparql import parse_sparql
 
+_PREFIX = re.compile(r"([A-Za-z][\w\-]*)?")
+_NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*")
 LANGUAGES = ("ops", "gtopss", "sparql", "filter", "interest")
 MAPPINGS = ("injective", "homomorphic")
 
@@ -60,6 +63,9 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         raise SubscriptionError(f"'threshold' should be a number, not {threshold!r}", language=language)
     if not isinstance(prefixes, Mapping) or not all(isinstance(part, str) for row in prefixes.items() for part in row):
         raise SubscriptionError("'prefixes' should map prefixes to IRIs", language=language)
+    for prefix, iri in prefixes.items():
+        if not _PREFIX.fullmatch(prefix) or not _NAMESPACE.fullmatch(iri):
+            raise SubscriptionError(f"{prefix!r}: {iri!r} is no prefix with its IRI", language=language)
     return id_, language, mapping, threshold, prefixes
 
 

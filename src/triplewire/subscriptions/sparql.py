@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pyoxigraph import Store
@@ -44,6 +45,7 @@ _REFUSED = {
     "DESCRIBE": "DESCRIBE leaves open what it returns",
     "LOAD": "updates change data, and an event is never changed",
 }
+_RESTLESS = ("NOW", "RAND", "UUID", "STRUUID", "BNODE")
 _UPDATES = ("LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "INSERT", "DELETE", "WITH")
 
 
@@ -55,6 +57,7 @@ class _Lexeme(NamedTuple):
 
 def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Residual:
     """The residual that a query is, its prefixes declared and its names those that the model knows things by."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # parsers differ in where a line, and so a comment, ends
     if len(text) > LONGEST_TEXT:
         raise SubscriptionError(
             f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql"
@@ -92,7 +95,7 @@ def _parsed(text: str, prefixes: Mapping[str, str]) -> CompValue:
     except ParseBaseException as error:
         line, column = error.lineno, error.column - (len(head) if error.lineno == 1 else 0)
         place = Place.of(text, line, max(column, 1))
-        rest = text.splitlines()[line - 1][place.column - 1 :][:20] if text.strip() else ""
+        rest = place.text[place.column - 1 :][:20]
         message = f"found {rest!r}." if rest else "the text ends here."
         raise SubscriptionError(f"{message} {error.msg}.", language="sparql", place=place) from None
     except RecursionError:
@@ -150,6 +153,11 @@ def _refuse(text: str, lexemes: list[_Lexeme]) -> None:
         word = lexeme.text.upper()
         if word in _REFUSED and word != "LOAD":
             raise _at(text, lexeme.start, f"{_REFUSED[word]}.")
+    for lexeme, following in pairwise(lexemes):
+        if lexeme.text.upper() in _RESTLESS and following.text == "(":
+            raise _at(
+                text, lexeme.start, f"{lexeme.text.upper()} would answer otherwise each time the event is matched."
+            )
     body = [lexeme for lexeme in words if lexeme.text.upper() not in ("PREFIX", "BASE")]
     if body and body[0].text.upper() in _UPDATES:
         raise _at(text, body[0].start, f"{body[0].text.upper()}: {_REFUSED['LOAD']}.")
