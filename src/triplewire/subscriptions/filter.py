@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import nearest
 from triplewire.lift.keys import key_property
-from triplewire.subscriptions.grammar import TermBuilder, check_depth, check_regex, number, parse
+from triplewire.subscriptions.grammar import TermBuilder, check_depth, check_regex, parse
 from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Pattern
 
 GRAMMAR = r"""
@@ -58,15 +58,6 @@ class _Builder(TermBuilder):
     def start(self, children: list[Expression]) -> Expression:
         return children[0]
 
-    def disjunction(self, children: list[Any]) -> Expression:
-        return Call("or", tuple(children[::2]))
-
-    def conjunction(self, children: list[Any]) -> Expression:
-        return Call("and", tuple(children[::2]))
-
-    def negation(self, children: list[Any]) -> Expression:
-        return Call("not", (children[-1],))
-
     def exists(self, children: list[Any]) -> Expression:
         return AttributeExists(children[-1])
 
@@ -89,10 +80,6 @@ class _Builder(TermBuilder):
 
     def without(self, children: list[Any]) -> Expression:
         return Call("not", (self.within(children),))
-
-    def signed(self, children: list[Token]) -> Literal:
-        value = number(children[1])
-        return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
 
     def path(self, children: list[NamedNode]) -> tuple[NamedNode, ...]:
         return tuple(children)

@@ -145,7 +145,7 @@ def _folded(words: set[str]) -> set[str]:
 
 
 class TermBuilder(Transformer[Token, Any]):
-    """Builds terms, and knows where in the text each piece stood."""
+    """Builds terms and connectives, and knows where in the text each piece stood."""
 
     def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
         super().__init__()
@@ -180,6 +180,19 @@ class TermBuilder(Transformer[Token, Any]):
 
     def truth(self, children: list[Token]) -> Literal:
         return Literal(str(children[0]), datatype=XSD.boolean)
+
+    def signed(self, children: list[Token]) -> Literal:
+        value = number(children[1])
+        return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
+
+    def disjunction(self, children: list[Any]) -> Expression:
+        return Call("or", tuple(children[::2]))
+
+    def conjunction(self, children: list[Any]) -> Expression:
+        return Call("and", tuple(children[::2]))
+
+    def negation(self, children: list[Any]) -> Expression:
+        return Call("not", (children[-1],))
 
     def _unquoted(self, token: Token) -> str:
         def character(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.model import ConceptModel, reachable
 from triplewire.rdf.terms import RDF
-from triplewire.subscriptions.grammar import TermBuilder, call, check_depth, number, parse
+from triplewire.subscriptions.grammar import TermBuilder, call, check_depth, parse
 from triplewire.subscriptions.pattern import (
     HOME,
     Arc,
@@ -154,19 +154,6 @@ class _Builder(TermBuilder):
                 f"{children[0]} is no vertex that a subscription can name.", children[0], nearest=f"?{name}"
             )
         return HOME
-
-    def signed(self, children: list[Token]) -> Literal:
-        value = number(children[1])
-        return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
-
-    def disjunction(self, children: list[Any]) -> Expression:
-        return Call("or", tuple(children[::2]))
-
-    def conjunction(self, children: list[Any]) -> Expression:
-        return Call("and", tuple(children[::2]))
-
-    def negation(self, children: list[Any]) -> Expression:
-        return Call("not", (children[-1],))
 
     def compare(self, children: list[Any]) -> Expression:
         left, operator, right = children
