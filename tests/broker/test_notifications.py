@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
@@ -130,6 +131,32 @@ def test_listeners_share_one_poller_that_rests_without_them(store: Store, monkey
         assert calls["read"] == resting
 
     asyncio.run(scenario())
+
+
+def test_what_is_written_between_a_listeners_look_and_the_pollers_is_heard(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = threading.Event()
+    read, last = store.notifications, store.last_notification
+
+    def noticed(*arguments: Any) -> Any:
+        found = read(*arguments)
+        looked.set()
+        return found
+
+    def late() -> int:
+        assert looked.wait(10)
+        notify(store, "s")
+        return last()
+
+    monkeypatch.setattr(store, "notifications", noticed)
+    monkeypatch.setattr(store, "last_notification", late)
+
+    async def scenario() -> int:
+        async with aclosing(Feed(store).follow(0)) as found:
+            return (await asyncio.wait_for(anext(found), 5)).number
+
+    assert asyncio.run(scenario()) == 1
 
 
 def test_the_feed_outlives_a_store_that_fails_for_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

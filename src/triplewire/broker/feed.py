@@ -64,6 +64,7 @@ class Feed:
         """Put what is new into the window, and say whether there was anything."""
         if self._floor is None:
             self._floor = self._newest = await asyncio.to_thread(self._store.last_notification)
+            self._wake()  # what was written since the listeners looked is below the window, and theirs to read
             return True
         found = await asyncio.to_thread(self._store.notifications, self._newest)
         if found:
