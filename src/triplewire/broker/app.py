@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.broker import events, health, notifications, ontologies, page, subscriptions
@@ -12,6 +15,9 @@ from triplewire.broker.state import State
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""What a broker on the loopback address is called. A site that has its own name lead here is not let in."""
+ANY_HOST = ("*",)
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -22,14 +28,18 @@ SECURITY_HEADERS = {
 }
 
 
-def create_app(store: Store, lifting: Lifting = DEFAULT) -> FastAPI:
-    """The HTTP API and the web page. The caller opens the store, and closes it when the application is done."""
+def create_app(store: Store, lifting: Lifting = DEFAULT, hosts: Iterable[str] = LOOPBACK) -> FastAPI:
+    """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
+
+    Requests to other ``hosts`` are refused.
+    """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
     app.state.shared = State.over(store, lifting)
     answer_with_problems(app)
     for room in (events, subscriptions, notifications, ontologies, health, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     app.add_middleware(SecurityHeaders)
     return app
 

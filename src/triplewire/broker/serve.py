@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import os
 import signal
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import uvicorn
 
-from triplewire.broker.app import create_app
+from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import keep_running
 from triplewire.broker.words import line
@@ -35,7 +36,7 @@ def serve(home: Path, host: str = "127.0.0.1", port: int = 8080, sample: Path | 
     with suppress(KeyboardInterrupt), _listener(host, port) as listener, closing(_opened(home)) as store:
         if sample is not None and not load_sample(store, sample):
             say(f"{home} has events already, so the sample is not loaded again.")
-        asyncio.run(_serve(store, home, listener, sample is not None))
+        asyncio.run(_serve(store, home, listener, host, sample is not None))
 
 
 def say(text: str) -> None:
@@ -53,8 +54,8 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(store: Store, home: Path, listener: socket.socket, with_sample: bool) -> None:
-    app = create_app(store, load_lifting(home / "lifting"))
+async def _serve(store: Store, home: Path, listener: socket.socket, host: str, with_sample: bool) -> None:
+    app = create_app(store, load_lifting(home / "lifting"), hosts_of(host, listener.getsockname()[0]))
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)
@@ -84,7 +85,7 @@ async def _tell(server: uvicorn.Server, store: Store, listener: socket.socket, w
     while not server.started:
         await asyncio.sleep(0.05)
     host, port = listener.getsockname()[:2]
-    say(f"Triplewire is at http://{f'[{host}]' if ':' in host else host}:{port}/   (Ctrl-C ends it)")
+    say(f"Triplewire is at http://{_in_address(host)}:{port}/   (Ctrl-C ends it)")
     if with_sample:
         try:
             await _tell_first_notifications(store)
@@ -104,6 +105,17 @@ async def _tell_first_notifications(store: Store) -> None:
         await asyncio.sleep(0 if done else 0.2)
     for letter in await asyncio.to_thread(store.dead_letters, 0, FIRST_FEW):
         say(f"✗ {letter.id}: {letter.reason}")
+
+
+def hosts_of(host: str, bound: str) -> tuple[str, ...]:
+    """What the broker may be called by, given the host that was asked for and the address that it came to."""
+    if not ipaddress.ip_address(bound).is_loopback:
+        return ANY_HOST
+    return (*LOOPBACK, _in_address(host), _in_address(bound))
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _listener(host: str, port: int) -> socket.socket:
