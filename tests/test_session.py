@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import triplewire
-from triplewire.pipeline import warmup
+from triplewire.pipeline import jvm, warmup
 from triplewire.pipeline.session import session
 
 
@@ -133,9 +133,7 @@ print(spark.range(10).count())
 
 
 @pytest.mark.slow
-def test_a_warm_up_leaves_an_archive_that_java_accepts(tmp_path: Path) -> None:
-    archive = tmp_path / "spark.jsa"
-    assert warmup.make(archive) == ""
-    assert list(tmp_path.iterdir()) == [archive]
-    done = run_alone(STRICT_JOB.format(archive=str(archive)))
+def test_a_warm_up_leaves_an_archive_that_java_accepts() -> None:
+    assert warmup.main() == 0
+    done = run_alone(STRICT_JOB.format(archive=str(jvm.archive(jvm.find()))))
     assert done.stdout == "10\n", done.stderr

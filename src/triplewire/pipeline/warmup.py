@@ -5,6 +5,7 @@ Once for an installation, about half a minute. Without it everything works the s
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -31,8 +32,7 @@ def make(archive: Path) -> str:
 
     The JVM outlives that process, writing the archive. It shares the process's output, whose end tells that it is done.
     """
-    unfinished = archive.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
+    unfinished = archive.with_suffix(f".{os.getpid()}")
     command = [sys.executable, "-c", f"import {__spec__.name} as w; w.rehearse({str(unfinished)!r})"]
     rehearsal = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if rehearsal.returncode or not unfinished.exists():
