@@ -23,7 +23,7 @@ from tests.pipeline.world import (
 )
 from triplewire.errors import UsageError
 from triplewire.pipeline import stream
-from triplewire.store import DeadLetter, Outcome, Store
+from triplewire.store import DeadLetter, Outcome, Store, store_url
 
 
 @pytest.fixture(autouse=True)
@@ -141,6 +141,36 @@ def test_a_batch_that_was_not_written_is_written_by_the_next_stream(
     with streaming(spark, store, tmp_path) as query:
         catch_up(query, store)
     assert notified(store) == [(1, "a")]
+
+
+def test_a_checkpoint_cut_short_does_not_stop_the_stream(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    store.subscribe(cheaper("a", 150, "Desktop"))
+    store.append([offer(1)])
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    offsets = max((tmp_path / "checkpoint" / "offsets").glob("[0-9]*"))
+    offsets.write_bytes(b"")
+    offsets.with_name(f".{offsets.name}.crc").unlink(missing_ok=True)
+    store.append([offer(2)])
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    assert notified(store) == [(1, "a"), (2, "a")]
+
+
+def test_a_checkpoint_of_another_log_does_not_keep_events_from_being_matched(
+    spark: SparkSession, store: Store, tmp_path: Path
+) -> None:
+    store.append([offer(n) for n in range(5)])
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    (tmp_path / "fresh").mkdir()
+    fresh = Store(store_url(tmp_path / "fresh"))
+    fresh.subscribe(cheaper("a", 150, "Desktop"))
+    fresh.append([offer(1), offer(2)])
+    with streaming(spark, fresh, tmp_path) as query:
+        catch_up(query, fresh)
+    assert notified(fresh) == [(1, "a"), (2, "a")]
+    fresh.close()
 
 
 def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import load_lifting
 from triplewire.pipeline import stage
+from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
 from triplewire.pipeline.session import session
 from triplewire.pipeline.source import EventLog
 from triplewire.store import DeadLetter, Outcome, Store
@@ -71,6 +72,7 @@ def start_stream(
     spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH, lifting: Path | None = None
 ) -> StreamingQuery:
     """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
+    set_aside_if_unfit(checkpoint, Store(store))
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
     results = events.mapInArrow(partial(stage.match_events, store=store, lifting=lifting), stage.SCHEMA)
@@ -116,7 +118,7 @@ def _on_signals() -> Event:
 def _alone(checkpoint: Path) -> Iterator[None]:
     """Keep a second stream away from the checkpoint, which has room for one."""
     checkpoint.mkdir(parents=True, exist_ok=True)
-    with (checkpoint / ".lock").open("w") as lock:
+    with (checkpoint / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
