@@ -179,6 +179,21 @@ def test_the_feed_outlives_a_store_that_fails_for_a_while(store: Store, monkeypa
     assert asyncio.run(scenario()) == 1
 
 
+def test_the_event_is_told_with_the_numbers_that_were_published(broker: httpx.Client, store: Store) -> None:
+    data = '{"price":380.50,"mass":1E+400,"text":"a\u2028b\x85c"}'
+    body = json.dumps(cloudevent("n", datacontenttype="application/json", data=0)).replace(": 0}", f": {data}}}")
+    for id_ in ("n", "m"):
+        store.append([("urn:test", id_, body)])
+    store.record([Outcome(1, "n", "s", 1.0, "[]")], [DeadLetter(2, "too bad")], 2)
+    for address in ("/v1/notifications", "/v1/dead-letters"):
+        answer = broker.get(address)
+        assert data in answer.text
+        assert answer.headers["content-type"] == "application/json"
+    with broker.stream("GET", "/v1/notifications/stream?after=0") as answer:
+        told = next(line for line in answer.iter_lines() if line.startswith("data: "))
+    assert '"price":380.50,"mass":1E+400,"text":"a\\u2028b\\u0085c"}' in told
+
+
 def test_dead_letters_say_why(broker: httpx.Client, store: Store) -> None:
     notify(store)
     store.record([], [DeadLetter(1, "no home")], 1)

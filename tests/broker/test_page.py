@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import httpx
@@ -71,6 +72,17 @@ def test_the_page_shows_the_newest_first(broker: httpx.Client, store: Store) -> 
         notify(store, "s")
     events = re.findall(r'data-field="event">(e\d+)<', broker.get("/").text)
     assert events == [f"e{number}" for number in range(60, 10, -1)]
+
+
+def test_json_is_laid_out_with_its_numbers_as_they_were_published(broker: httpx.Client, store: Store) -> None:
+    data = '{"price":380.50,"parts":[1,{}],"none":[]}'
+    deep = f"{'[' * 800}{']' * 800}"
+    for id_, text in (("plain", data), ("deep", deep)):
+        store.append([("urn:test", id_, f'{{"id":"{id_}","data":{text}}}')])
+    store.record([Outcome(1, "plain", "s", 1.0, "[]"), Outcome(2, "deep", "s", 1.0, "[]")], [], 2)
+    page = unescape(broker.get("/").text)
+    assert '{\n  "price": 380.50,\n  "parts": [\n    1,\n    {}\n  ],\n  "none": []\n}' in page
+    assert deep in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

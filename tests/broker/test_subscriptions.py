@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import quote
 
 import httpx
@@ -94,6 +95,15 @@ def test_json_only_so_that_no_foreign_form_can_subscribe(broker: httpx.Client) -
     for body in (b"{", b"[]", b"null"):
         answer = broker.post("/v1/subscriptions", content=body, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_a_number_that_json_cannot_hold_is_refused(broker: httpx.Client, number: str) -> None:
+    record = subscription(language="interest", pattern={"concepts": ["<urn:x:a>"]}, threshold=0)
+    body = json.dumps(record).replace(": 0}", f": {number}}}")
+    answer = broker.post("/v1/subscriptions", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, "not JSON" in answer.json()["detail"]) == (400, True)
+    assert broker.get("/v1/subscriptions").json()["items"] == []
 
 
 def test_lists_come_in_pages(broker: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""Reading request bodies: their media type, their size, their JSON."""
+"""Reading request bodies: their media type, their size, their JSON; and writing JSON without loss."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 from fastapi import Request
+from fastapi.responses import JSONResponse
 
 from triplewire.broker.problems import ProblemError
+from triplewire.lift.documents import write_json
 
 MEBIBYTE = 1 << 20
 JSON_TYPES = ("application/json", "application/merge-patch+json")
+
+
+class ExactJSONResponse(JSONResponse):
+    """An answer whose numbers are written as they were read."""
+
+    def render(self, content: Any) -> bytes:
+        return write_json(content).encode()
 
 
 def media_type(request: Request) -> str:
@@ -44,10 +53,10 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """A JSON value that can be written back as JSON: no NaN, no broken Unicode, no bottomless nesting."""
+    """A JSON value that can be written back as JSON: no NaN, no infinity, no broken Unicode, no bottomless nesting."""
     try:
         value = json.loads(body, parse_constant=_no_json)
-        json.dumps(value, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {error}") from None
     return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from http import HTTPStatus
@@ -12,16 +11,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from triplewire.broker.bodies import ExactJSONResponse
 from triplewire.broker.feed import Feed
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
 from triplewire.lift.cloudevents import parse_events
+from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lower import lower
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import DeadLetter, Notification
 
 HEARTBEAT = 15
+LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+"""Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
 
 router = APIRouter(tags=["notifications"])
 
@@ -29,9 +32,10 @@ router = APIRouter(tags=["notifications"])
 @router.get("/v1/notifications")
 def list_notifications(
     shared: Shared, after: After = 0, limit: Limit = 100, subscription: str | None = None
-) -> dict[str, Any]:
+) -> ExactJSONResponse:
     """Notifications in the order in which they arose; of one subscription, if it is named."""
-    return page(shared.store.notifications(after, limit + 1, subscription), limit, shown, lambda found: found.number)
+    rows = shared.store.notifications(after, limit + 1, subscription)
+    return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
 
 
 @router.get("/v1/notifications/stream", response_class=EventSourceResponse)
@@ -69,15 +73,16 @@ def show_event(
 
 
 @router.get("/v1/dead-letters")
-def list_dead_letters(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_dead_letters(shared: Shared, after: After = 0, limit: Limit = 100) -> ExactJSONResponse:
     """Events that were accepted and could not be matched, with the reason, in log order."""
-    return page(shared.store.dead_letters(after, limit + 1), limit, shown_letter, lambda found: found.position)
+    rows = shared.store.dead_letters(after, limit + 1)
+    return ExactJSONResponse(page(rows, limit, shown_letter, lambda found: found.position))
 
 
 async def _messages(feed: Feed, after: int) -> AsyncIterator[ServerSentEvent]:
     async with aclosing(feed.follow(after)) as notifications:
         async for found in notifications:
-            yield ServerSentEvent(id=str(found.number), data=json.dumps(shown(found)))
+            yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
 
 
 def _number(text: str | None) -> int | None:
@@ -95,7 +100,7 @@ def shown(found: Notification) -> dict[str, Any]:
         "score": found.score,
         "bindings": found.bindings,
         "created": found.created,
-        "cloudevent": json.loads(found.body),
+        "cloudevent": read_json(found.body),
     }
 
 
@@ -106,5 +111,5 @@ def shown_letter(letter: DeadLetter) -> dict[str, Any]:
         "source": letter.source,
         "reason": letter.reason,
         "created": letter.created,
-        "cloudevent": json.loads(letter.body),
+        "cloudevent": read_json(letter.body),
     }

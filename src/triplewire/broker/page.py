@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from triplewire.broker.health import progress
 from triplewire.broker.notifications import shown, shown_letter
 from triplewire.broker.state import Shared
 from triplewire.broker.words import short
+from triplewire.lift.documents import write_json
 
 HERE = Path(__file__).parent
 STATIC = StaticFiles(directory=HERE / "static")
@@ -38,7 +38,24 @@ templates = Jinja2Templates(directory=HERE / "templates")
 def _content(cloudevent: Mapping[str, Any]) -> str:
     """An event's data as a text."""
     data = cloudevent.get("data", cloudevent.get("data_base64", ""))
-    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+    if isinstance(data, str):
+        return data
+    try:
+        return _laid_out(data)
+    except RecursionError:  # nested beyond all reading
+        return write_json(data)
+
+
+def _laid_out(value: Any, margin: str = "\n") -> str:
+    """A JSON value over several lines, its numbers as they were read."""
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        rows = (f"{write_json(name)}: {_laid_out(member, inner)}" for name, member in value.items())
+        return f"{{{inner}{f',{inner}'.join(rows)}{margin}}}"
+    if isinstance(value, list) and value:
+        rows = (_laid_out(member, inner) for member in value)
+        return f"[{inner}{f',{inner}'.join(rows)}{margin}]"
+    return write_json(value)
 
 
 templates.env.filters |= {"short": short, "content": _content}
