@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from tests.pipeline.world import broken, cheaper, offer, table, write_lifting
+from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.source import ARROW_SCHEMA
 from triplewire.store import Store
 
 
-def results(store: Store, *bodies: str, lifting: Path | None = None) -> list[stage.Row]:
+def results(store: Store, *bodies: str, lifting: Lifting = DEFAULT) -> list[stage.Row]:
     """What comes of events at the positions 1, 2, …"""
     batch = pa.RecordBatch.from_pydict({"position": range(1, len(bodies) + 1), "body": bodies}, schema=ARROW_SCHEMA)
     return [
@@ -32,7 +33,7 @@ def test_a_match_carries_its_bindings_and_the_last_row_how_far_it_went(store: St
 
 def test_each_entry_is_matched_by_itself_and_told_by_its_own_id(store: Store, tmp_path: Path) -> None:
     store.subscribe(cheaper("a", 150, "Desktop"))
-    rows = results(store, table(1, 100, 200, 50)[2], lifting=write_lifting(tmp_path / "lifting"))
+    rows = results(store, table(1, 100, 200, 50)[2], lifting=load_lifting(write_lifting(tmp_path / "lifting")))
     assert [(row.position, row.event, row.subscription) for row in rows] == [
         (1, "e1#1", "a"),
         (1, "e1#3", "a"),

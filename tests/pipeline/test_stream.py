@@ -20,8 +20,11 @@ from tests.pipeline.world import (
     expected,
     notified,
     offer,
+    table,
+    write_lifting,
 )
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
 from triplewire.store import DeadLetter, Outcome, Store, store_url
 
@@ -34,9 +37,11 @@ def settings(spark: SparkSession) -> None:
 
 
 @contextmanager
-def streaming(spark: SparkSession, store: Store, home: Path, batch: int = 100) -> Iterator[StreamingQuery]:
+def streaming(
+    spark: SparkSession, store: Store, home: Path, batch: int = 100, lifting: Lifting = DEFAULT
+) -> Iterator[StreamingQuery]:
     """The query while it runs."""
-    query = stream.start_stream(spark, store.url, home / "checkpoint", batch)
+    query = stream.start_stream(spark, store.url, home / "checkpoint", batch, lifting)
     try:
         yield query
     finally:
@@ -91,6 +96,17 @@ def test_changes_take_effect_by_position_without_a_restart(spark: SparkSession, 
         store.append([offer(9)])
         catch_up(query, store)
     assert notified(store) == expected(store) == [(2, "a"), (4, "a"), (7, "a"), (9, "a")]
+
+
+def test_the_settings_of_lifting_are_those_of_the_start(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    store.subscribe(cheaper("a", 150, "Desktop"))
+    folder = write_lifting(tmp_path / "lifting")
+    lifting = load_lifting(folder)
+    (folder / "mappings" / "table.json").write_text('{"for": "half a fi')
+    store.append([table(1, 100, 200)])
+    with streaming(spark, store, tmp_path, lifting=lifting) as query:
+        catch_up(query, store)
+    assert [(found.event, found.subscription) for found in store.notifications()] == [("e1#1", "a")]
 
 
 def test_a_backlog_is_taken_in_bounded_batches(spark: SparkSession, store: Store, tmp_path: Path) -> None:

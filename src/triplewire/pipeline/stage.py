@@ -7,14 +7,13 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import parse_events
-from triplewire.lift.lifting import Lifting, load_lifting
+from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.matching.matcher import Match, Matcher
 from triplewire.pipeline.source import open_store
 from triplewire.pipeline.standing import Standing
@@ -43,17 +42,12 @@ class Row(NamedTuple):
     reason: str = ""
 
 
-def match_events(
-    batches: Iterator[pa.RecordBatch], store: str, lifting: Path | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Match the events of each batch, and say with its last row how far it went.
-
-    ``lifting`` is the folder with the settings of lifting.
-    """
+def match_events(batches: Iterator[pa.RecordBatch], store: str, lifting: Lifting = DEFAULT) -> Iterator[pa.RecordBatch]:
+    """Match the events of each batch, and say with its last row how far it went."""
     for batch in batches:
         events = list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
         if events:
-            rows = _match_all(events, _standing(store, os.getpid()), _lifting(lifting, os.getpid()))
+            rows = _match_all(events, _standing(store, os.getpid()), lifting)
             yield _record_batch([*rows, Row(events[-1][0])])
 
 
@@ -61,12 +55,6 @@ def match_events(
 def _standing(store: str, _process: int) -> Standing:
     """This process's matcher, kept from batch to batch."""
     return Standing(open_store(store))
-
-
-@cache
-def _lifting(folder: Path | None, _process: int) -> Lifting:
-    """The settings of lifting, as they stood when this process first asked."""
-    return load_lifting(folder)
 
 
 def _match_all(events: list[tuple[int, str]], standing: Standing, lifting: Lifting) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from triplewire.errors import UsageError
-from triplewire.lift.lifting import load_lifting
+from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
 from triplewire.pipeline.session import session
@@ -52,16 +52,17 @@ def run_stream(
 ) -> None:
     """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
 
-    ``lifting`` is a folder of settings, read by each worker when it starts; it is checked here before they do.
+    ``lifting`` is a folder of settings, read here once: every worker has the same, and a change of it waits for the
+    next start.
     With a ``parent``, it also ends once that is no longer the process that started it, so that no broker killed
     hard leaves a pipeline behind.
     """
-    load_lifting(lifting)
+    settings = load_lifting(lifting)
     with _alone(checkpoint):
         spark = session(master, "triplewire", SETTINGS)
         try:
             ended = _on_signals()
-            query = start_stream(spark, store, checkpoint, lifting=lifting)
+            query = start_stream(spark, store, checkpoint, lifting=settings)
             _wait(query, Store(store), until, parent, ended)
             _stop(query)
         finally:
@@ -69,7 +70,7 @@ def run_stream(
 
 
 def start_stream(
-    spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH, lifting: Path | None = None
+    spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH, lifting: Lifting = DEFAULT
 ) -> StreamingQuery:
     """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
     set_aside_if_unfit(checkpoint, Store(store))
