@@ -109,6 +109,10 @@ def test_the_settings_of_lifting_are_those_of_the_start(spark: SparkSession, sto
     assert [(found.event, found.subscription) for found in store.notifications()] == [("e1#1", "a")]
 
 
+def test_a_batch_may_bring_as_much_as_it_likes() -> None:
+    assert stream.SETTINGS["spark.driver.maxResultSize"] == "0"
+
+
 def test_a_backlog_is_taken_in_bounded_batches(spark: SparkSession, store: Store, tmp_path: Path) -> None:
     store.subscribe(cheaper("a", 150, "Desktop"))
     store.append([offer(n) for n in range(25)])

@@ -33,6 +33,8 @@ SETTINGS = {
     "spark.python.daemon.module": "triplewire.pipeline.daemon",
     # streams do not have it, and say so each time
     "spark.sql.adaptive.enabled": "false",
+    # no limit to what a batch may bring: with one, a batch beyond it fails, and is replayed and fails for ever
+    "spark.driver.maxResultSize": "0",
     # how often an idle stream looks for events: a compromise of delay and idle work
     "spark.sql.streaming.pollingDelay": "50ms",
     # renames instead of HDFS's abstractions: 100 ms less a batch, and sound for one writer, which _alone makes sure of
