@@ -46,13 +46,14 @@ async def stream_notifications(
 ) -> EventSourceResponse:
     """Server-sent events, one per notification, its number as id.
 
-    Begins after ``Last-Event-ID``, else after the number in ``after``, else with what comes new.
+    Begins after ``Last-Event-ID``, else after the number in ``after``, else with what comes new. So it does after a
+    number that is yet to be given out: it was an earlier store's.
     """
-    start = _number(last_event_id)
-    if start is None:
-        start = after
-    if start is None:
-        start = await asyncio.to_thread(shared.store.last_notification)
+    newest = await asyncio.to_thread(shared.store.last_notification)
+    asked = _number(last_event_id)
+    if asked is None:
+        asked = after
+    start = newest if asked is None else min(asked, newest)
     return EventSourceResponse(_messages(shared.feed, start), ping=HEARTBEAT)
 
 
