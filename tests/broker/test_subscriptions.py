@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import httpx
@@ -71,6 +72,28 @@ def test_a_bad_change_leaves_the_subscription_as_it_was(broker: httpx.Client) ->
     assert broker.patch("/v1/subscriptions/s1", json={"pattern": "("}).status_code == 422
     assert broker.patch("/v1/subscriptions/s1", json={"id": "s2"}).status_code == 400
     assert broker.get("/v1/subscriptions/s1").json()["pattern"] == COMPUTERS
+
+
+def test_a_change_within_a_member_keeps_its_other_parts(broker: httpx.Client) -> None:
+    broker.post("/v1/subscriptions", json=subscription())
+    changed = broker.patch("/v1/subscriptions/s1", json={"prefixes": {"b": "urn:b:"}}).json()
+    assert changed["prefixes"] == PREFIXES | {"b": "urn:b:"}
+    assert broker.patch("/v1/subscriptions/s1", json={"prefixes": {"b": None}}).json()["prefixes"] == PREFIXES
+    assert broker.get("/v1/subscriptions/s1").json()["prefixes"] == PREFIXES
+    deep = f'{{"x": {"[" * 900}{"]" * 900}}}'
+    answer = broker.patch("/v1/subscriptions/s1", content=deep, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, "nested" in answer.json()["detail"]) == (400, True)
+
+
+def test_of_many_changes_at_once_none_is_lost(broker: httpx.Client) -> None:
+    broker.post("/v1/subscriptions", json=subscription())
+
+    def change(number: int) -> int:
+        return broker.patch("/v1/subscriptions/s1", json={"prefixes": {f"p{number}": "urn:p:"}}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(change, range(40))) == {200}
+    assert len(broker.get("/v1/subscriptions/s1").json()["prefixes"]) == 41
 
 
 def test_a_misspelt_language_is_told_the_nearest(broker: httpx.Client) -> None:

@@ -46,6 +46,18 @@ def test_a_revision_takes_over_between_two_events(store):
     assert heard == {1: [1], 2: [2]}
 
 
+def test_a_record_is_amended_as_it_stands_or_not_at_all(store):
+    store.subscribe({"id": "s", "v": 1})
+    store.append([event("1")])
+    assert store.amend("s", lambda record: record | {"v": record["v"] + 1}) == 1
+    assert (store.subscription("s").record, store.subscription("s").since) == ({"id": "s", "v": 2}, 1)
+    with pytest.raises(ZeroDivisionError):
+        store.amend("s", lambda record: record | {"v": 1 / 0})
+    assert store.subscription("s").record["v"] == 2
+    with pytest.raises(UsageError, match="no subscription 't'"):
+        store.amend("t", dict)
+
+
 def test_a_batch_needs_only_the_revisions_that_are_valid_in_it(store):
     store.subscribe({"id": "a"})
     store.append([event("1"), event("2")])

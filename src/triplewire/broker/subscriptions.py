@@ -11,13 +11,16 @@ from fastapi import APIRouter, Depends, Response
 
 from triplewire.broker.bodies import json_object
 from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
 from triplewire.errors import UsageError
+from triplewire.lift.documents import check_depth
 from triplewire.store import Revision
 from triplewire.subscriptions.languages import parse_subscription
 
 READ_ONLY = ("since", "created", "warnings")
+DEPTH = 100
 
 router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"])
 
@@ -55,17 +58,22 @@ def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
 @router.patch("/{subscription_id:path}")
 def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
     """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``."""
-    if (revision := shared.store.subscription(subscription_id)) is None:
-        raise _unknown(subscription_id)
     if body.get("id", subscription_id) != subscription_id:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
-    record = {name: value for name, value in {**revision.record, **_writable(body)}.items() if value is not None}
-    warnings = parse_subscription(record, shared.model()).warnings
+    check_depth(body, DEPTH)
+    model = shared.model()
+    answer: dict[str, Any] = {}
+
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        changed: dict[str, Any] = merged(record, _writable(body))
+        answer.update(changed, warnings=list(parse_subscription(changed, model).warnings))
+        return changed
+
     try:
-        since = shared.store.revise(record)
+        since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
-    return {**record, "since": since, "warnings": list(warnings)}
+    return {**answer, "since": since}
 
 
 @router.delete("/{subscription_id:path}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -163,9 +163,19 @@ class Store:
     def revise(self, record: Mapping[str, Any]) -> int:
         """Replace a subscription's record for the events after the position returned."""
         with self._writing() as connection:
-            position = _last_position(connection)
-            _end(connection, record["id"], position + 1)
-            return _insert_revision(connection, record, position)
+            return _revise(connection, record)
+
+    def amend(self, id_: str, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> int:
+        """Replace a subscription's record by what ``change`` makes of it, for the events after the position returned.
+
+        Nothing else is written in between, so that of two changes at once none is lost. If ``change`` raises an error,
+        the record stays as it is.
+        """
+        with self._writing() as connection:
+            current = _current(connection, id_)
+            if current is None:
+                raise _no_subscription(id_)
+            return _revise(connection, change(current.record))
 
     def unsubscribe(self, id_: str) -> int:
         """End a subscription; it matches no event from the position returned on."""
@@ -353,10 +363,20 @@ def _insert_revision(connection: Connection, record: Mapping[str, Any], since: i
     return since
 
 
+def _revise(connection: Connection, record: Mapping[str, Any]) -> int:
+    position = _last_position(connection)
+    _end(connection, record["id"], position + 1)
+    return _insert_revision(connection, record, position)
+
+
 def _end(connection: Connection, id_: str, until: int) -> None:
     ended = update(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None)).values(until=until)
     if connection.execute(ended).rowcount == 0:
-        raise UsageError(f"there is no subscription {id_!r}")
+        raise _no_subscription(id_)
+
+
+def _no_subscription(id_: str) -> UsageError:
+    return UsageError(f"there is no subscription {id_!r}")
 
 
 def _revision(row: Any) -> Revision:
