@@ -164,12 +164,17 @@ def test_version_and_help():
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        (["--events", "a", "b", "--out", "o"], ["--events", "a", "--events", "b", "--out", "o"]),
+        (
+            ["pipeline", "run", "--events", "a", "b", "--out", "o"],
+            ["pipeline", "run", "--events", "a", "--events", "b", "--out", "o"],
+        ),
         (
             ["match", "--ontology", "a", "--ontology", "b", "c"],
             ["match", "--ontology", "a", "--ontology", "b", "--ontology", "c"],
         ),
-        (["--out", "o", "x"], ["--out", "o", "x"]),
+        (["match", "--matcher", "m", "x"], ["match", "--matcher", "m", "x"]),
+        (["event", "show", "--ontology", "a", "file"], ["event", "show", "--ontology", "a", "file"]),
+        (["--version"], ["--version"]),
         ([], []),
     ],
 )

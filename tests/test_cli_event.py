@@ -50,6 +50,13 @@ def test_an_ontology_gives_classes_to_what_it_names():
     assert {"subject": "_:pc", "property": "<http://example.org/auction#part>", "object": "_:disk"} in shown["triples"]
 
 
+def test_the_file_may_come_after_an_ontology():
+    ontology = ["--ontology", AUCTION / "ontology.ttl"]
+    found = run("event", "show", "--number", 1, "--json", *ontology, *ontology, EVENTS)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert json.loads(found.stdout)["warnings"] == []
+
+
 def test_every_event_is_shown_and_a_broken_one_is_told(tmp_path):
     svg = tmp_path / "first.svg"
     found = run("event", "show", EVENTS, "--json", "--svg", svg)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -19,6 +20,7 @@ from triplewire.errors import EventError, OntologyError, SubscriptionError, Trip
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS
 
 _MANY = ("--ontology", "--events")
+_TAKING_MANY = (["match"], ["pipeline", "run"])
 _FOLDER = "var"
 
 app = typer.Typer(
@@ -161,7 +163,10 @@ def main() -> NoReturn:
 
 
 def spread(arguments: list[str]) -> list[str]:
-    """Write ``--events a b`` as ``--events a --events b``."""
+    """Write ``--events a b`` as ``--events a --events b``, for the commands that take files by options alone."""
+    words = list(takewhile(lambda argument: not argument.startswith("-"), arguments))
+    if words not in _TAKING_MANY:
+        return arguments
     out: list[str] = []
     current: str | None = None
     for argument in arguments:

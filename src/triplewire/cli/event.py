@@ -67,7 +67,12 @@ def show(
     number: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the N-th event of the file.")] = None,
     ontology: Annotated[
         list[Path],
-        typer.Option("--ontology", metavar="F…", help="Files that give named things a class.", callback=all_readable),
+        typer.Option(
+            "--ontology",
+            metavar="F",
+            help="A file that gives named things a class; may be repeated.",
+            callback=all_readable,
+        ),
     ] = [],  # noqa: B006 - typer copies it
     lifting: Annotated[
         Path | None,
