@@ -126,3 +126,20 @@ def test_a_store_of_another_version_is_refused_by_name(tmp_path):
     connection.close()
     with pytest.raises(StoreError, match="schema 99"):
         Store(store_url(tmp_path))
+
+
+def test_a_file_that_is_no_database_is_refused_by_name(tmp_path):
+    (tmp_path / "triplewire.db").write_bytes(b"something else\n" * 1000)
+    with pytest.raises(StoreError, match=r"triplewire\.db: file is not a database"):
+        Store(store_url(tmp_path))
+
+
+def test_a_store_that_breaks_says_so_when_it_is_read(tmp_path, store):
+    store.append([event("1")])
+    with sqlite3.connect(tmp_path / "triplewire.db") as connection:
+        connection.execute("DROP TABLE events")
+        connection.execute("DROP TABLE notifications")
+    connection.close()
+    for read in (store.last_position, store.last_notification, store.notifications, lambda: list(store.events(0, 9))):
+        with pytest.raises(StoreError, match="no such table"):
+            read()

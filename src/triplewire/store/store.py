@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select, union, update
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from triplewire.errors import StoreError, UsageError
 from triplewire.store.tables import (
@@ -134,21 +134,21 @@ class Store:
 
     def last_position(self) -> int:
         """The position of the newest event; 0 if there never was one."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return _last_position(connection)
 
     def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
         """The events with ``after < position <= upto``, in order."""
         query = select(events.c.position, events.c.source, events.c.id, events.c.body)
         query = query.where(events.c.position > after, events.c.position <= upto).order_by(events.c.position)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield StoredEvent(*row)
 
     def nth_position_after(self, after: int, count: int) -> int:
         """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""
         following = select(events.c.position).where(events.c.position > after).order_by(events.c.position).limit(count)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return connection.scalar(select(func.max(following.subquery().c.position))) or after
 
     # subscriptions
@@ -186,20 +186,20 @@ class Store:
 
     def subscription(self, id_: str) -> Revision | None:
         """A subscription as it stands now."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return _current(connection, id_)
 
     def subscriptions(self, after: int = 0, limit: int = 100) -> list[Revision]:
         """The subscriptions that stand now, oldest revision first, beginning after a change number."""
         query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change > after)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [_revision(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
 
     def revisions(self, after: int, upto: int) -> list[Revision]:
         """The revisions that are valid for some event with ``after < position <= upto``."""
         alive = revisions.c.until.is_(None) | (revisions.c.until > after + 1)
         query = select(revisions).where(revisions.c.since < upto, alive).order_by(revisions.c.change)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [_revision(row) for row in connection.execute(query)]
 
     def changes(self, after: int, upto: int) -> list[Revision]:
@@ -207,14 +207,14 @@ class Store:
         began = (revisions.c.since >= after) & (revisions.c.since < upto)
         ended = (revisions.c.until > after) & (revisions.c.until <= upto)
         query = select(revisions).where(began | ended).order_by(revisions.c.change)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [_revision(row) for row in connection.execute(query)]
 
     def boundaries(self, after: int, upto: int) -> list[int]:
         """The positions in ``after < position <= upto`` from which on other revisions or another ontology are valid."""
         ended = select(revisions.c.until).where(revisions.c.until > after, revisions.c.until <= upto)
         began = (select(c.since + 1).where(c.since >= after, c.since < upto) for c in (revisions.c, ontologies.c))
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return sorted(connection.scalars(union(ended, *began)))
 
     # ontologies
@@ -231,19 +231,19 @@ class Store:
 
     def ontologies(self) -> list[Ontology]:
         """Every version, oldest first."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             rows = connection.execute(select(ontologies).order_by(ontologies.c.version))
             return [Ontology(row.version, row.since, json.loads(row.documents)) for row in rows]
 
     def ontology_version(self, position: int) -> int:
         """The version that is valid for the event at a position; 0 if there is none."""
         query = select(func.max(ontologies.c.version)).where(ontologies.c.since < position)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return connection.scalar(query) or 0
 
     def ontology(self, version: int) -> Ontology | None:
         """One version with its documents."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
             return Ontology(row.version, row.since, json.loads(row.documents)) if row else None
 
@@ -276,7 +276,7 @@ class Store:
 
     def pipeline_position(self) -> int:
         """The position up to which the pipeline is done."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return connection.scalar(select(marks.c.value).where(marks.c.name == PIPELINE)) or 0
 
     def notifications(self, after: int = 0, limit: int = 100, subscription: str | None = None) -> list[Notification]:
@@ -284,19 +284,19 @@ class Store:
         query = _notified().where(notifications.c.number > after)
         if subscription is not None:
             query = query.where(notifications.c.subscription == subscription)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [_notification(row) for row in rows]
 
     def notification(self, number: int) -> Notification | None:
         """One notification."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             row = connection.execute(_notified().where(notifications.c.number == number)).first()
             return None if row is None else _notification(row)
 
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return connection.scalar(select(func.max(notifications.c.number))) or 0
 
     def dead_letters(self, after: int = 0, limit: int = 100) -> list[DeadLetter]:
@@ -304,17 +304,22 @@ class Store:
         columns = (dead_letters.c.position, dead_letters.c.reason, events.c.source, events.c.id, events.c.body)
         query = select(*columns, dead_letters.c.created).join(events, events.c.position == dead_letters.c.position)
         query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
-        with self._engine.connect() as connection:
+        with self._connected() as connection:
             return [DeadLetter(*row) for row in connection.execute(query)]
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
+        with self._connected() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
         try:
             with self._engine.connect() as connection:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
                 yield connection
-                connection.commit()
-        except OperationalError as error:
+        except DatabaseError as error:
             raise StoreError(f"{self.url}: {error.orig}") from error
 
 
