@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,16 +31,49 @@ def test_a_process_that_ends_is_started_again_and_said_so(tmp_path: Path, monkey
     async def scenario() -> None:
         command = [sys.executable, "-c", "print('too bad'); raise SystemExit(7)"]
         running = asyncio.create_task(keep_running(command, tmp_path / "log", said.append))
-        while len(said) < 6:
+        while len(said) < 3:
             await asyncio.sleep(0.05)
         running.cancel()
         await asyncio.wait([running])
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
-    assert [words.split("; ")[0] for words in said[::2]] == ["✗ The pipeline ended (status 7)"] * 3
-    assert [words.split(" in ")[1].split(" s.")[0] for words in said[::2]] == ["0.05", "0.1", "0.2"]
+    assert [words.split("; ")[0] for words in said] == ["✗ The pipeline ended (status 7)"] * 3
+    assert [words.split(" in ")[1].split(" s.")[0] for words in said] == ["0.05", "0.1", "0.2"]
     assert str(tmp_path / "log") in said[0]
-    assert said[1] == "    too bad"
+    assert said[1].splitlines()[1:] == ["    too bad"] * 2
+
+
+def test_a_log_that_cannot_be_written_and_a_failed_start_are_said_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_DELAY", 0.05)
+    said: list[str] = []
+    log = tmp_path / "log"
+    log.mkdir()
+
+    async def no_process(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "too many processes")
+
+    async def scenario() -> None:
+        running = asyncio.create_task(keep_running([sys.executable, "-c", "print('well')"], log, said.append))
+        await until(lambda: len(said) == 1)
+        log.rmdir()
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncio, "create_subprocess_exec", no_process)
+            await until(lambda: len(said) == 2)
+        await until(lambda: len(said) == 3)
+        running.cancel()
+        await asyncio.wait([running])
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
+    assert ["Is a directory" in said[0], "too many processes" in said[1]] == [True, True]
+    assert [len(words.splitlines()) for words in said] == [1, 1, 2]
+    assert said[2].endswith("    well")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await asyncio.sleep(0.005)
 
 
 def test_nothing_is_left_of_a_process_that_will_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,21 +24,25 @@ async def keep_running(command: Sequence[str], log: Path, say: Callable[[str], N
     that it started by the time this returns. What it prints goes to ``log``.
     """
     delay = FIRST_DELAY
-    log.write_bytes(b"")
+    mode = "wb"
     while True:
         began = time.monotonic()
-        status = await _run(command, log)
+        try:
+            status = await _run(command, log, mode)
+            mode = "ab"
+            ended, rest = f"ended ({_reason(status)})", f" Its log is {log}, and ends:\n{_tail(log)}"
+        except OSError as error:
+            ended, rest = f"cannot be run ({error})", ""
         if time.monotonic() - began > STEADY:
             delay = FIRST_DELAY
-        say(f"✗ The pipeline ended ({_reason(status)}); it starts again in {delay:g} s. Its log is {log}, and ends:")
-        say(_tail(log))
+        say(f"✗ The pipeline {ended}; it starts again in {delay:g} s.{rest}")
         await asyncio.sleep(delay)
         delay = min(2 * delay, LONGEST_DELAY)
 
 
-async def _run(command: Sequence[str], log: Path) -> int:
+async def _run(command: Sequence[str], log: Path, mode: str) -> int:
     """Run a command to its end; if cancelled, end it."""
-    with log.open("ab") as output:
+    with log.open(mode) as output:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=DEVNULL, stdout=output, stderr=STDOUT, process_group=0
         )
