@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -163,6 +164,18 @@ def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.Monke
 
     assert asyncio.run(publish_all()) == [[number + 1] for number in range(50)]
     assert commits == [1, 49]
+
+
+def test_an_event_that_cannot_be_written_out_keeps_nobody_waiting(store: Store) -> None:
+    async def publish_both() -> list[Any]:
+        publisher = Publisher(store)
+        bad = replace(parse_envelope(cloudevent("bad")), attributes={"x": object()})
+        both = (publisher.publish([envelope]) for envelope in (bad, parse_envelope(cloudevent("good"))))
+        return await asyncio.wait_for(asyncio.gather(*both, return_exceptions=True), 5)
+
+    failed, written = asyncio.run(publish_both())
+    assert isinstance(failed, TypeError)
+    assert written == [1]
 
 
 def test_a_store_that_fails_is_no_acceptance(broker: httpx.Client, store: Store, monkeypatch: Any) -> None:
