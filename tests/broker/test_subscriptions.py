@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.broker.clients import AUCTION, COMPUTERS, PREFIXES, cloudevent, publish, subscription
+from triplewire.broker import model as model_module
 from triplewire.store import Store
 
 
@@ -156,3 +157,32 @@ def test_ontology_versions_are_listed_and_checked(broker: httpx.Client) -> None:
     assert (post("ex:A").status_code, post("A", "text/plain").status_code) == (422, 415)
     items = broker.get("/v1/ontologies").json()["items"]
     assert [(item["version"], item["documents"][0]["name"]) for item in items] == [(1, "mine.ttl"), (2, "mine.ttl")]
+
+
+def test_a_new_ontology_tells_which_subscriptions_it_leaves_without_a_meaning(
+    broker: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_module, "PAGE", 2)  # small, so that there are several
+
+    def post(*words: str) -> list[dict[str, str]]:
+        labels = (f'<urn:x:{word}> a rdfs:Class ; rdfs:label "{word}" .' for word in words)
+        text = "\n".join(("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .", *labels))
+        answer = broker.post("/v1/ontologies", content=text, headers={"Content-Type": "text/turtle"})
+        assert answer.status_code == 201
+        warnings: list[dict[str, str]] = answer.json()["warnings"]
+        return warnings
+
+    assert post("Music", "Sports") == []
+    for id_, word in {"a": "Music", "b": "Sports", "c": "Music"}.items():
+        record = {"id": id_, "language": "interest", "pattern": {"concepts": [word]}}
+        assert broker.post("/v1/subscriptions", json=record).status_code == 201
+    assert post("Music", "Sports") == []
+    warnings = post("Sports")
+    assert [warning["id"] for warning in warnings] == ["a", "c"]
+    assert "no concept is called 'Music'" in warnings[0]["reason"]
+    found = broker.get("/v1/subscriptions/a").json()
+    assert found["problem"] == warnings[0]["reason"]
+    assert "problem" not in broker.get("/v1/subscriptions/b").json()
+    mended = broker.patch("/v1/subscriptions/a", json=found | {"pattern": {"concepts": ["Sports"]}})
+    assert mended.status_code == 200
+    assert "problem" not in broker.get("/v1/subscriptions/a").json()

@@ -1,10 +1,17 @@
-"""The concept model that subscriptions are checked against."""
+"""The concept model that subscriptions are checked against, and what it says of those that stand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from triplewire.concepts.load import model_of, read_ontology
 from triplewire.concepts.model import ConceptModel
-from triplewire.store import Store
+from triplewire.errors import SubscriptionError
+from triplewire.store import Revision, Store
+from triplewire.subscriptions.languages import parse_subscription
+
+PAGE = 1000
 
 
 class CurrentModel:
@@ -25,3 +32,26 @@ def concept_model(documents: list[dict[str, str]]) -> ConceptModel:
     """The concept model of an ontology's documents."""
     parts = (read_ontology(d["text"], d["media_type"], d["name"], n) for n, d in enumerate(documents))
     return model_of(triple for part in parts for triple in part)
+
+
+def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:
+    """Why a subscription cannot be understood under a model, if so."""
+    try:
+        parse_subscription(record, model)
+    except SubscriptionError as error:
+        return str(error)
+    return None
+
+
+def problems(store: Store, model: ConceptModel) -> Iterator[tuple[str, str]]:
+    """The ids of the subscriptions that stand and cannot be understood under a model, with the reason."""
+    for revision in _standing(store):
+        if reason := problem(revision.record, model):
+            yield revision.id, reason
+
+
+def _standing(store: Store) -> Iterator[Revision]:
+    after = 0
+    while found := store.subscriptions(after, PAGE):
+        yield from found
+        after = found[-1].change

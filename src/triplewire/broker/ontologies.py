@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 
 from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
-from triplewire.broker.model import concept_model
+from triplewire.broker.model import concept_model, problems
 from triplewire.broker.state import Shared
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
@@ -33,9 +33,14 @@ def list_ontologies(shared: Shared) -> dict[str, Any]:
 
 @router.post("/v1/ontologies", status_code=HTTPStatus.CREATED)
 def put_ontology(shared: Shared, document: Annotated[dict[str, str], Depends(_document)]) -> dict[str, Any]:
-    """Make a document, under its media type, the ontology for the events to come. The same again changes nothing."""
-    concept_model([document])
-    return _shown(shared.store.put_ontology([document]))
+    """Make a document, under its media type, the ontology for the events to come. The same again changes nothing.
+
+    ``warnings`` names the subscriptions that cannot be understood with it, and match nothing until they are changed.
+    """
+    model = concept_model([document])
+    ontology = shared.store.put_ontology([document])
+    warnings = [{"id": id_, "reason": reason} for id_, reason in problems(shared.store, model)]
+    return {**_shown(ontology), "warnings": warnings}
 
 
 def _shown(ontology: Ontology) -> dict[str, Any]:

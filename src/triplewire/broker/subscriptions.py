@@ -10,6 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Response
 
 from triplewire.broker.bodies import json_object
+from triplewire.broker.model import problem
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
@@ -19,7 +20,7 @@ from triplewire.lift.documents import check_depth
 from triplewire.store import Revision
 from triplewire.subscriptions.languages import parse_subscription
 
-READ_ONLY = ("since", "created", "warnings")
+READ_ONLY = ("since", "created", "warnings", "problem")
 DEPTH = 100
 
 router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"])
@@ -49,10 +50,11 @@ def list_subscriptions(shared: Shared, after: After = 0, limit: Limit = 100) -> 
 
 @router.get("/{subscription_id:path}")
 def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
-    """A subscription as it stands now."""
+    """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
     if (revision := shared.store.subscription(subscription_id)) is None:
         raise _unknown(subscription_id)
-    return shown(revision)
+    reason = problem(revision.record, shared.model())
+    return shown(revision) | ({"problem": reason} if reason else {})
 
 
 @router.patch("/{subscription_id:path}")
