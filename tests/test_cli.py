@@ -1,6 +1,7 @@
 """The command line: its words, its exit statuses, and one line for a user's mistake."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,10 @@ AUCTION = Path("examples/auction")
 INPUTS = ["--ontology", AUCTION / "ontology.ttl", "--subscriptions", AUCTION / "subscriptions.ndjson", "--events"]
 
 
-def run(*arguments):
+def run(*arguments, **environment):
     command = [sys.executable, "-m", "triplewire", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    env = os.environ | environment
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, env=env)
 
 
 def lines(path, records):
@@ -128,6 +130,14 @@ def test_what_is_refused_is_told_on_stderr_and_the_rest_goes_on(tmp_path):
         (None, None, 2),
     ]
     assert all(r["message"] for r in refused)
+
+
+def test_what_is_written_is_utf8_whatever_the_locale(tmp_path):
+    subscriptions = lines(tmp_path / "s.ndjson", [SUBSCRIPTION])
+    events = lines(tmp_path / "e.ndjson", [event("Vögel ✓ 𝄞"), event("✗", "<")])
+    found = run("match", "--subscriptions", subscriptions, "--events", events, PYTHONIOENCODING="latin-1")
+    assert json.loads(found.stdout)["event"] == "Vögel ✓ 𝄞"
+    assert json.loads(found.stderr)["event"] == "✗"
 
 
 @pytest.mark.parametrize(

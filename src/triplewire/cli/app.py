@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -150,6 +151,7 @@ def _root(
 
 def main() -> NoReturn:
     """Run the command line; a user's mistake is a line on stderr, never a traceback."""
+    _write_utf8()
     try:
         app(args=spread(sys.argv[1:]), prog_name="triplewire")
     except BrokenPipeError:
@@ -160,6 +162,13 @@ def main() -> NoReturn:
         bad_input = isinstance(error, EventError | OntologyError | SubscriptionError)
         sys.exit(2 if isinstance(error, UsageError) else BAD_INPUT if bad_input else 1)
     sys.exit(0)
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 whatever the locale, as JSON should be; half a character, which UTF-8 cannot hold, as an escape."""
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, TextIOWrapper):
+            output.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def spread(arguments: list[str]) -> list[str]:
