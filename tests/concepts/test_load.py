@@ -3,7 +3,7 @@
 import pytest
 
 from triplewire.concepts.difference import diff
-from triplewire.concepts.load import load_model, model_of, read_ontology
+from triplewire.concepts.load import load_model, model_of, model_of_documents, read_ontology
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.errors import OntologyError
 from triplewire.rdf.terms import Vocabulary
@@ -46,6 +46,16 @@ def model(turtle, **options):
         @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix schema: <https://schema.org/> .
         @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."""
     return model_of(read_ontology(prefixes + turtle, "text/turtle", "test"), **options)
+
+
+def test_a_document_that_cannot_be_read_is_an_error_unless_there_is_someone_to_tell():
+    good = {"name": "good.ttl", "media_type": "text/turtle", "text": f"<{EX.A.value}> {SUBCLASS} <{EX.B.value}> ."}
+    bad = good | {"name": "bad.ttl", "text": "nonsense"}
+    with pytest.raises(OntologyError, match=r"bad\.ttl"):
+        model_of_documents([good, bad])
+    refused = []
+    assert model_of_documents([bad, good], refused.append).superclasses(EX.A) == {EX.A, EX.B}
+    assert ["bad.ttl" in str(error) for error in refused] == [True]
 
 
 def test_a_union_is_above_its_members_and_below_what_is_above_them_all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -34,13 +34,28 @@ _ENCODING = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.\-]+)["']""
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _COLLECTION = re.compile(r"""parseType\s*=\s*(["'])daml:collection\1""")
 
-__all__ = ["SUFFIXES", "load_model", "model_of", "read_ontology"]
+__all__ = ["SUFFIXES", "load_model", "model_of", "model_of_documents", "read_ontology"]
 
 
 def load_model(paths: Iterable[Path], typing: Typing = "asserted", strict: bool = False) -> ConceptModel:
     """The concept model of several ontology files, told apart by their suffixes."""
     triples = [triple for number, path in enumerate(paths) for triple in _read_file(path, number)]
     return model_of(triples, typing, strict)
+
+
+def model_of_documents(
+    documents: Iterable[Mapping[str, str]], refused: Callable[[OntologyError], None] | None = None
+) -> ConceptModel:
+    """The concept model of stored documents; one that cannot be read is left out if there is a ``refused`` to tell."""
+    triples: list[Triple] = []
+    for number, document in enumerate(documents):
+        try:
+            triples += read_ontology(document["text"], document["media_type"], document["name"], number)
+        except OntologyError as error:
+            if refused is None:
+                raise
+            refused(error)
+    return model_of(triples)
 
 
 def read_ontology(text: str | bytes, media_type: str, name: str, number: int = 0) -> list[Triple]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from triplewire.concepts.load import model_of, read_ontology
+from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import OntologyError
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
@@ -83,11 +83,9 @@ class Standing:
 
 def load_version(store: Store, version: int) -> ConceptModel:
     """The concept model of an ontology version; a document that cannot be read is left out."""
+
+    def leave_out(error: OntologyError) -> None:
+        log.error("ontology version %d: a document is left out: %s", version, error)
+
     ontology = store.ontology(version)
-    triples = []
-    for number, document in enumerate(ontology.documents if ontology else ()):
-        try:
-            triples += read_ontology(document["text"], document["media_type"], document["name"], number)
-        except OntologyError as error:
-            log.error("ontology version %d: a document is left out: %s", version, error)
-    return model_of(triples)
+    return model_of_documents(ontology.documents if ontology else (), leave_out)
