@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from triplewire.concepts.load import model_of, read_ontology
+from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.store import Revision, Store
@@ -24,14 +24,8 @@ class CurrentModel:
     def __call__(self) -> ConceptModel:
         version = self._store.ontology_version(self._store.last_position() + 1)
         if self._made[0] != version and (ontology := self._store.ontology(version)):
-            self._made = version, concept_model(ontology.documents)
+            self._made = version, model_of_documents(ontology.documents)
         return self._made[1]
-
-
-def concept_model(documents: list[dict[str, str]]) -> ConceptModel:
-    """The concept model of an ontology's documents."""
-    parts = (read_ontology(d["text"], d["media_type"], d["name"], n) for n, d in enumerate(documents))
-    return model_of(triple for part in parts for triple in part)
 
 
 def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:

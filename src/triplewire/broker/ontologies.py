@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 
 from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
-from triplewire.broker.model import concept_model, problems
+from triplewire.broker.model import problems
 from triplewire.broker.state import Shared
+from triplewire.concepts.load import model_of_documents
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
 
@@ -37,7 +38,7 @@ def put_ontology(shared: Shared, document: Annotated[dict[str, str], Depends(_do
 
     ``warnings`` names the subscriptions that cannot be understood with it, and match nothing until they are changed.
     """
-    model = concept_model([document])
+    model = model_of_documents([document])
     ontology = shared.store.put_ontology([document])
     warnings = [{"id": id_, "reason": reason} for id_, reason in problems(shared.store, model)]
     return {**_shown(ontology), "warnings": warnings}

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from triplewire.broker.model import concept_model
-from triplewire.concepts.load import SUFFIXES
+from triplewire.concepts.load import SUFFIXES, model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import TriplewireError, UsageError
 from triplewire.lift.cloudevents import Envelope, parse_envelope
@@ -25,7 +24,7 @@ def load_sample(store: Store, folder: Path) -> bool:
     if store.last_position() > 0:
         return False
     documents = [_document(path) for path in sorted(folder.glob("ontology*.ttl"))]
-    subscriptions = list(_subscriptions(folder / "subscriptions.ndjson", concept_model(documents)))
+    subscriptions = list(_subscriptions(folder / "subscriptions.ndjson", model_of_documents(documents)))
     events = list(_events(folder / "events.ndjson"))
     store.put_ontology(documents)
     for record in subscriptions:
