@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DatabaseError
 
 from triplewire.errors import StoreError, UsageError
+from triplewire.store.records import DeadLetter, Notification, Ontology, Outcome, Revision, StoredEvent
 from triplewire.store.tables import (
     SCHEMA_VERSION,
     dead_letters,
@@ -27,81 +27,6 @@ from triplewire.store.tables import (
 )
 
 PIPELINE = "pipeline"
-
-
-@dataclass(frozen=True)
-class StoredEvent:
-    """A line of the event log: the CloudEvent as JSON, at its position."""
-
-    position: int
-    source: str
-    id: str
-    body: str
-
-
-@dataclass(frozen=True)
-class Revision:
-    """A subscription's record as it stood for the events with ``since < position`` and, once ended, ``< until``."""
-
-    change: int
-    id: str
-    record: dict[str, Any]
-    since: int
-    until: int | None
-    created: str
-
-    def covers(self, position: int) -> bool:
-        return self.since < position and (self.until is None or position < self.until)
-
-
-@dataclass(frozen=True)
-class Ontology:
-    """A version of the ontology, valid for the events with ``since < position`` until the next version.
-
-    ``documents`` are its files: ``{"name": …, "media_type": …, "text": …}``.
-    """
-
-    version: int
-    since: int
-    documents: list[dict[str, str]]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A match that the pipeline found: an event, by its position and id, a subscription, and how they match."""
-
-    position: int
-    event: str
-    subscription: str
-    score: float
-    bindings: str
-
-
-@dataclass(frozen=True)
-class Notification:
-    """An outcome as it is told to the subscriber, numbered in the order in which they were written."""
-
-    number: int
-    position: int
-    event: str
-    source: str
-    body: str
-    subscription: str
-    score: float
-    bindings: list[dict[str, str]]
-    created: str
-
-
-@dataclass(frozen=True)
-class DeadLetter:
-    """An event that was accepted into the log and could not be matched, with the reason."""
-
-    position: int
-    reason: str
-    source: str = ""
-    id: str = ""
-    body: str = ""
-    created: str = ""
 
 
 def store_url(home: Path) -> str:

@@ -1,0 +1,81 @@
+"""What the store keeps, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """A line of the event log: the CloudEvent as JSON, at its position."""
+
+    position: int
+    source: str
+    id: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A subscription's record as it stood for the events with ``since < position`` and, once ended, ``< until``."""
+
+    change: int
+    id: str
+    record: dict[str, Any]
+    since: int
+    until: int | None
+    created: str
+
+    def covers(self, position: int) -> bool:
+        return self.since < position and (self.until is None or position < self.until)
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """A version of the ontology, valid for the events with ``since < position`` until the next version.
+
+    ``documents`` are its files: ``{"name": …, "media_type": …, "text": …}``.
+    """
+
+    version: int
+    since: int
+    documents: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A match that the pipeline found: an event, by its position and id, a subscription, and how they match."""
+
+    position: int
+    event: str
+    subscription: str
+    score: float
+    bindings: str
+
+
+@dataclass(frozen=True)
+class Notification:
+    """An outcome as it is told to the subscriber, numbered in the order in which they were written."""
+
+    number: int
+    position: int
+    event: str
+    source: str
+    body: str
+    subscription: str
+    score: float
+    bindings: list[dict[str, str]]
+    created: str
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An event that was accepted into the log and could not be matched, with the reason."""
+
+    position: int
+    reason: str
+    source: str = ""
+    id: str = ""
+    body: str = ""
+    created: str = ""
