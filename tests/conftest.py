@@ -20,3 +20,9 @@ def spark() -> Iterator[SparkSession]:
     spark = session(settings=WORKERS_FIND_TESTS)
     yield spark
     spark.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first, so that the other worker does not wait for them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
