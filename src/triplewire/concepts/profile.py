@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.concepts.words import fold
+from triplewire.concepts.words import words_in
 from triplewire.rdf.graph import Graph
-
-_WORD = re.compile(r"\w+")
 
 
 def event_profile(graph: Graph, model: ConceptModel) -> frozenset[NamedNode]:
@@ -25,11 +22,11 @@ def event_profile(graph: Graph, model: ConceptModel) -> frozenset[NamedNode]:
 
 def spot(text: str, model: ConceptModel) -> Iterator[NamedNode]:
     """The concepts that a text names by a label: whole words, at each place the longest label only."""
-    words = _WORD.findall(fold(text))
-    labels, longest = _labels(model)
+    words = words_in(text)
+    labels = model.label_words
     place = 0
     while place < len(words):
-        for length in range(min(longest, len(words) - place), 0, -1):
+        for length in range(min(model.longest_label, len(words) - place), 0, -1):
             found = labels.get(tuple(words[place : place + length]))
             if found:
                 yield from found
@@ -37,16 +34,3 @@ def spot(text: str, model: ConceptModel) -> Iterator[NamedNode]:
                 break
         else:
             place += 1
-
-
-def _labels(model: ConceptModel) -> tuple[dict[tuple[str, ...], set[NamedNode]], int]:
-    """The concepts by the words of their labels, and how many words the longest label has."""
-    cached: tuple[dict[tuple[str, ...], set[NamedNode]], int] | None = model.__dict__.get("_label_words")
-    if cached is None:
-        labels: dict[tuple[str, ...], set[NamedNode]] = {}
-        for concept in model.concept_parents:
-            for label in model.labels.get(concept, ()):
-                labels.setdefault(tuple(_WORD.findall(fold(label.value))), set()).add(concept)
-        labels.pop((), None)
-        cached = model.__dict__["_label_words"] = labels, max(map(len, labels), default=0)
-    return cached
