@@ -167,17 +167,30 @@ class Residual:
 
 @dataclass(frozen=True)
 class Alternative:
+    """A pattern, and a residual where the pattern says less than is meant.
+
+    Alternatives that share one residual are the ways in which it may come to have a solution: it is checked if one of
+    their patterns matches, and its solutions count once. ``answer`` names what a mapping tells, each name with the
+    vertex or property that it stands for; None tells every variable under its own name.
+    """
+
     pattern: Pattern
     residual: Residual | None = None
+    answer: tuple[tuple[Variable, Vertex], ...] | None = None
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """A standing request: it matches an event if one of its alternatives does."""
+    """A standing request: it matches an event if one of its alternatives does.
+
+    ``bindings`` says which solutions are told: those that are ``distinct``, each as often as it is ``counted``, or
+    ``none``.
+    """
 
     id: str
     alternatives: tuple[Alternative, ...]
     warnings: tuple[str, ...] = ()
+    bindings: Choice["distinct", "counted", "none"] = "distinct"
 
 
 def free_variables(expression: Expression) -> Iterator[Variable]:
