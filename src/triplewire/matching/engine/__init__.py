@@ -1,0 +1,1 @@
+"""The engine: millions of subscriptions as one trie of joins over arrays."""
