@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -32,10 +33,11 @@ class TooManyMappingsError(Exception):
 
 
 class BruteForce:
-    """Tries every subscription on every event."""
+    """Tries every subscription on every event, and counts the ``trials``."""
 
     def __init__(self, model: ConceptModel) -> None:
         self.model = model
+        self.work: Counter[str] = Counter()
         self._subscriptions: dict[str, Subscription] = {}
 
     def add(self, subscription: Subscription) -> None:
@@ -47,6 +49,7 @@ class BruteForce:
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         closed = close(event.graph, self.model)
         profile = event_profile(event.graph, self.model)
+        self.work["trials"] += len(self._subscriptions)
         found = []
         for id_ in sorted(self._subscriptions):
             try:

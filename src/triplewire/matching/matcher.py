@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
@@ -36,16 +38,27 @@ class Match:
 
 
 class Matcher(Protocol):
-    """Keeps subscriptions and finds those that an event trips."""
+    """Keeps subscriptions and finds those that an event trips.
+
+    Matchers differ in what they can express. ``work`` counts what was done for events, by names that each matcher
+    tells; it grows until its owner clears it.
+    """
+
+    work: Counter[str]
 
     def add(self, subscription: Subscription) -> None:
-        """Keep a subscription; one with the same id is replaced."""
+        """Keep a subscription; one with the same id is replaced. What cannot be expressed is ``refused``."""
 
     def remove(self, id_: str) -> None:
         """Forget a subscription; an unknown id is a ``KeyError``."""
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         """The matches of an event, by subscription id in code-point order."""
+
+
+def refused(matcher: str, what: object) -> SubscriptionError:
+    """The error of a matcher that cannot express a part of a subscription, which it names."""
+    return SubscriptionError(f"the {matcher} matcher takes no {what}")
 
 
 def in_order(bindings: Iterable[Binding]) -> tuple[Binding, ...]:
