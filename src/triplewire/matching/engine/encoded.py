@@ -1,9 +1,9 @@
 """Patterns and events as numbers: what the trie is built from, and what is matched with it.
 
-A pattern is vertices, each with labels, and arcs between them. A **label** is anything that can be asked of one vertex by
-itself: that it is the home vertex, that it is a certain constant, that it has a class, that its value lies in a range. An
-event says which labels each of its vertices has, and where its values stand; everything that the concept model infers has
-been entered on the event's side by then.
+A pattern is vertices, each with labels, and arcs between them. A **label** is anything that can be asked of one
+vertex by itself: that it is the home vertex, that it is a certain constant, that it has a class, that its value lies
+in a range. An event says which labels each of its vertices has, and where its values stand; everything that the
+concept model infers has been entered on the event's side by then.
 
 A pattern matches an event if its vertices can be mapped to the event's such that each has all the labels, and each
 arc is there; where the pattern is *injective*, with different resources for different vertices.
@@ -28,10 +28,10 @@ HOME_LABEL = 0
 class Ranges:
     """The labels that ask for a value in a range, numbered from ``first`` on.
 
-    Label ``first + i`` holds of a vertex whose rank in domain ``domain[i]`` is there (not -1) and lies in
-    ``low[i] … high[i]``, both included. A domain is a kind of values that are ordered among themselves: numbers,
-    texts, moments. Ranks come from all the bounds that patterns name: the value equal to bound ``j`` has rank ``2j + 1``,
-    values between bound ``j - 1`` and bound ``j`` have rank ``2j``.
+    Label ``first + i`` holds of a vertex whose rank in domain ``domain[i]`` is there (not -1) and lies in ``low[i] …
+    high[i]``, both included. A domain is a kind of values that are ordered among themselves: numbers, texts, moments.
+    Ranks come from all the bounds that patterns name: the value equal to bound ``j`` has rank ``2j + 1``, values
+    between bound ``j - 1`` and bound ``j`` have rank ``2j``.
     """
 
     first: int
@@ -45,8 +45,8 @@ class EncodedPatterns:
     """Many patterns. Pattern ``i`` has the vertices ``vertices[i] … vertices[i + 1]`` and the arcs likewise.
 
     Vertex ``v`` (counted over all patterns) has the labels ``labels[label_offsets[v] : label_offsets[v + 1]]``, in
-    ascending order, each once. An arc is a row of subject, property, object; its ends are numbers of vertices
-    counted from the pattern's first, and never the same (a loop is a label). Each pattern has at least one vertex.
+    ascending order, each once. An arc is a row of subject, property, object; its ends are numbers of vertices counted
+    from the pattern's first, and never the same (a loop is a label). Each pattern has at least one vertex.
     """
 
     vertices: Offsets
@@ -65,9 +65,9 @@ class EncodedPatterns:
 class EncodedEvent:
     """One event. Its vertices are ``0 … len(resource) - 1``.
 
-    Vertex ``v`` has the labels ``labels[label_offsets[v] : label_offsets[v + 1]]``, ascending, each once, ranges left out.
-    ``ranks[d, v]`` is the rank of its value in domain ``d``, or -1. ``arcs`` are rows of subject, property, object, each
-    once. ``resource`` is false for literals, which an injective mapping may use twice.
+    Vertex ``v`` has the labels ``labels[label_offsets[v] : label_offsets[v + 1]]``, ascending, each once, ranges left
+    out. ``ranks[d, v]`` is the rank of its value in domain ``d``, or -1. ``arcs`` are rows of subject, property,
+    object, each once. ``resource`` is false for literals, which an injective mapping may use twice.
     """
 
     label_offsets: Offsets
