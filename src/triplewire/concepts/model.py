@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -70,8 +70,18 @@ class ConceptModel:
     def property_hierarchy(self) -> Hierarchy[Resource]:
         return Hierarchy(self.property_parents)
 
+    # What was worked out once. Only the model's own terms are remembered: events bring others without end.
+
     @cached_property
     def _superclasses(self) -> dict[Resource, frozenset[NamedNode]]:
+        return {}
+
+    @cached_property
+    def _superproperties(self) -> dict[NamedNode, frozenset[NamedNode]]:
+        return {}
+
+    @cached_property
+    def _allowed(self) -> dict[MetaStatement, bool]:
         return {}
 
     @cached_property
@@ -83,7 +93,9 @@ class ConceptModel:
         found = self._superclasses.get(cls)
         if found is None:
             above = self.class_hierarchy.above(cls)
-            found = self._superclasses[cls] = frozenset(c for c in above if isinstance(c, NamedNode))
+            found = frozenset(c for c in above if isinstance(c, NamedNode))
+            if cls in self.class_hierarchy.numbers:
+                self._superclasses[cls] = found
         return found
 
     def subclasses(self, cls: Resource) -> frozenset[NamedNode]:
@@ -96,16 +108,24 @@ class ConceptModel:
 
     def superproperties(self, property_: NamedNode) -> frozenset[NamedNode]:
         """The properties above a property, itself and its equivalents included."""
-        start: Resource = property_
-        return frozenset(p for p in reachable(start, self._parents_of) if isinstance(p, NamedNode))
+        found = self._superproperties.get(property_)
+        if found is None:
+            start: Resource = property_
+            found = frozenset(p for p in reachable(start, self._parents_of) if isinstance(p, NamedNode))
+            if property_ in self.property_parents:
+                self._superproperties[property_] = found
+        return found
 
     def entailed(self, property_: NamedNode) -> frozenset[tuple[NamedNode, bool]]:
         """The properties that hold wherever this one does, each with whether its arc runs the other way round."""
-        if property_ not in self._entailed:
+        found = self._entailed.get(property_)
+        if found is None:
             start: tuple[Resource, bool] = (property_, False)
             reached = reachable(start, self._entailed_directly)
-            self._entailed[property_] = frozenset((p, back) for p, back in reached if isinstance(p, NamedNode))
-        return self._entailed[property_]
+            found = frozenset((p, back) for p, back in reached if isinstance(p, NamedNode))
+            if property_ in self.property_parents or property_ in self.inverses:
+                self._entailed[property_] = found
+        return found
 
     def _entailed_directly(self, state: tuple[Resource, bool]) -> Iterable[tuple[Resource, bool]]:
         property_, back = state
@@ -138,12 +158,26 @@ class ConceptModel:
         It does if the classes at each end have one below them in common. A property of which the model says nothing
         allows everything.
         """
-        stated = [s for s in self.meta_statements if pattern.property in self.superproperties(s.property)]
-        return not stated or any(
-            self._overlap(pattern.subject_class, s.subject_class)
-            and self._overlap(pattern.object_class, s.object_class)
-            for s in stated
-        )
+        stated = self._meta_statements_under.get(pattern.property, ())
+        found = self._allowed.get(pattern)
+        if found is None:
+            found = not stated or any(
+                self._overlap(pattern.subject_class, s.subject_class)
+                and self._overlap(pattern.object_class, s.object_class)
+                for s in stated
+            )
+            if stated and self._knows(pattern.subject_class) and self._knows(pattern.object_class):
+                self._allowed[pattern] = found
+        return found
+
+    @cached_property
+    def _meta_statements_under(self) -> Mapping[NamedNode, Sequence[MetaStatement]]:
+        """The meta-statements on each property, those on the properties below it included."""
+        under: dict[NamedNode, list[MetaStatement]] = defaultdict(list)
+        for statement in self.meta_statements:
+            for property_ in self.superproperties(statement.property):
+                under[property_].append(statement)
+        return dict(under)
 
     def _overlap(self, a: NamedNode, b: NamedNode) -> bool:
         everything = EVERY_LITERAL | EVERY_RESOURCE

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
-from lark.tree import Meta
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.errors import Place, SubscriptionError, nearest
@@ -85,7 +84,7 @@ Result = TypeVar("Result")
 
 @cache
 def parser(grammar: str) -> Lark:
-    return Lark(grammar + TERMINALS, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+    return Lark(grammar + TERMINALS, parser="lalr", maybe_placeholders=False)
 
 
 def parse(language: str, grammar: str, text: str, build: Transformer[Token, Result]) -> Result:
@@ -153,7 +152,7 @@ class TermBuilder(Transformer[Token, Any]):
         self.text = text
         self.prefixes = WELL_KNOWN_PREFIXES | dict(prefixes)
 
-    def fail(self, message: str, where: Token | Meta, **details: Any) -> SubscriptionError:
+    def fail(self, message: str, where: Token, **details: Any) -> SubscriptionError:
         place = Place.of(self.text, where.line or 1, where.column or 1)
         return SubscriptionError(message, language=self.language, place=place, **details)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from lark import Token, v_args
-from lark.tree import Meta
+from lark import Token
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.metastatements import MetaStatement
@@ -33,7 +32,7 @@ from triplewire.subscriptions.pattern import Mapping as MappingKind
 
 GRAMMAR = r"""
 start: statement+
-statement: "(" vertex "," vertex "," "(" iri "," iri "," iri ")" ("," disjunction)? ")"
+!statement: "(" vertex "," vertex "," "(" iri "," iri "," iri ")" ("," disjunction)? ")"
 
 ?vertex: variable | home | iri | literal | signed
 variable: VARIABLE
@@ -77,7 +76,7 @@ class Statement:
     object: Vertex
     meta: tuple[NamedNode, NamedNode, NamedNode]
     filter: Expression | None
-    where: Meta
+    where: Token
 
 
 def parse_ops(text: str, prefixes: Mapping[str, str], mapping: MappingKind = "injective") -> Pattern:
@@ -134,13 +133,13 @@ class _Builder(TermBuilder):
     def start(self, children: list[Statement]) -> list[Statement]:
         return children
 
-    @v_args(meta=True)
-    def statement(self, where: Meta, children: list[Any]) -> Statement:
-        subject, object_, *meta = children[:5]
+    def statement(self, children: list[Any]) -> Statement:
+        where: Token = children[0]
+        subject, object_, *rest = (child for child in children if not isinstance(child, Token))
         if isinstance(subject, Literal):
             raise self.fail(f"the literal {subject} cannot be a subject.", where)
-        condition = children[5] if len(children) > 5 else None
-        return Statement(subject, object_, (meta[0], meta[1], meta[2]), condition, where)
+        condition = rest[3] if len(rest) > 3 else None
+        return Statement(subject, object_, (rest[0], rest[1], rest[2]), condition, where)
 
     def variable(self, children: list[Token]) -> Variable:
         variable = Variable(children[0][1:])
