@@ -66,7 +66,7 @@ def close(graph: Graph, model: ConceptModel) -> ClosedEvent:
     new = members | asserted | {renamed(triple, names) for triple in _known_types(graph, model)}
     while new:
         closed |= new
-        new = {renamed(fact, names) for triple in new for fact in _consequences(triple, model)} - closed
+        new = {renamed(fact, names) for triple in new for fact in consequences(triple, model)} - closed
     return ClosedEvent(
         model=model,
         home=graph.home and names.get(graph.home, graph.home),
@@ -98,7 +98,7 @@ def _list_members(asserted: frozenset[Triple]) -> Iterator[Triple]:
         yield from (Triple(cell, RDFS.member, member) for one, member in first if one in tail)
 
 
-def _consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
+def consequences(triple: Triple, model: ConceptModel) -> Iterator[Triple]:
     """What follows from one triple in one step."""
     subject, property_, object_ = triple
     yield from _under_entailed(triple, model)

@@ -121,13 +121,14 @@ class ConceptModel:
         found = self._entailed.get(property_)
         if found is None:
             start: tuple[Resource, bool] = (property_, False)
-            reached = reachable(start, self._entailed_directly)
+            reached = reachable(start, self.entailed_directly)
             found = frozenset((p, back) for p, back in reached if isinstance(p, NamedNode))
             if property_ in self.property_parents or property_ in self.inverses:
                 self._entailed[property_] = found
         return found
 
-    def _entailed_directly(self, state: tuple[Resource, bool]) -> Iterable[tuple[Resource, bool]]:
+    def entailed_directly(self, state: tuple[Resource, bool]) -> Iterable[tuple[Resource, bool]]:
+        """One step up or round from a property, and whether its arc runs the other way round."""
         property_, back = state
         for parent in self._parents_of(property_):
             yield parent, back
