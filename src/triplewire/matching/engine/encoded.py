@@ -11,6 +11,7 @@ arc is there; where the pattern is *injective*, with different resources for dif
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,3 +79,39 @@ class EncodedEvent:
 
     def __len__(self) -> int:
         return len(self.resource)
+
+
+@dataclass(frozen=True)
+class EncodedEvents:
+    """Many events. Event ``i`` has the vertices ``vertices[i] … vertices[i + 1]`` and the arcs likewise.
+
+    Everything else is as in one event. The ends of arcs are counted from the event's own first vertex.
+    """
+
+    vertices: Offsets
+    label_offsets: Offsets
+    labels: Ids
+    ranks: Ids
+    arc_offsets: Offsets
+    arcs: Ids
+    resource: Flags
+
+    def __len__(self) -> int:
+        return len(self.vertices) - 1
+
+
+def join(events: Sequence[EncodedEvent]) -> EncodedEvents:
+    """Put events one after the other."""
+    return EncodedEvents(
+        _offsets([len(event) for event in events]),
+        _offsets([length for event in events for length in np.diff(event.label_offsets)]),
+        np.concatenate([event.labels for event in events]),
+        np.concatenate([event.ranks for event in events], axis=1),
+        _offsets([len(event.arcs) for event in events]),
+        np.concatenate([event.arcs for event in events]),
+        np.concatenate([event.resource for event in events]),
+    )
+
+
+def _offsets(lengths: Sequence[int]) -> Offsets:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
