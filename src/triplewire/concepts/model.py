@@ -18,7 +18,7 @@ from triplewire.concepts.hierarchy import Hierarchy
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.report import LoadReport
 from triplewire.concepts.similarity import Similarity
-from triplewire.concepts.spelling import Spelling
+from triplewire.concepts.spelling import Names, Spelling
 from triplewire.concepts.words import Words, fold, local_name, words_in, words_of
 from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDF, RDFS, SKOS, Resource
 
@@ -207,6 +207,14 @@ class ConceptModel:
     @cached_property
     def _spelling(self) -> Spelling:
         return Spelling([*self.words.concepts, *self.words.properties])
+
+    @cached_property
+    def class_names(self) -> Names:
+        return Names(self.classes)
+
+    @cached_property
+    def property_names(self) -> Names:
+        return Names(self.properties)
 
     @cached_property
     def content_hash(self) -> str:

@@ -12,6 +12,9 @@ from hashlib import blake2b
 from itertools import combinations
 
 import numpy as np
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.words import fold, local_name
 
 PREFIX = 10
 """Letters deleted are looked for among the first ones only; the rest is compared as it is."""
@@ -37,6 +40,19 @@ class Spelling:
         found = {int(n) for a, b in zip(starts, ends, strict=True) for n in self._numbers[a:b]}
         best = max(((_likeness(word, self.words[n]), -n) for n in found), default=(0.0, 0))
         return self.words[-best[1]] if best[0] >= LIKELY else None
+
+
+class Names:
+    """An index of IRIs by their last parts."""
+
+    def __init__(self, terms: Iterable[NamedNode]) -> None:
+        self._called = {fold(local_name(term)): term for term in sorted(terms, key=str, reverse=True)}
+        self._spelling = Spelling(self._called)
+
+    def nearest(self, term: NamedNode) -> NamedNode | None:
+        """The known IRI that ends most nearly like a misspelt one, if any does."""
+        word = self._spelling.nearest(fold(local_name(term)))
+        return None if word is None else self._called[word]
 
 
 def _likeness(a: str, b: str) -> float:

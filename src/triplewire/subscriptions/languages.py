@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from pyoxigraph import NamedNode
-
-from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, ConceptModel
+from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError, nearest
-from triplewire.subscriptions import ops
+from triplewire.subscriptions import validation
 from triplewire.subscriptions.filter import parse_filter
 from triplewire.subscriptions.gtopss import parse_gtopss
 from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, parse_interest
+from triplewire.subscriptions.ops import parse_ops
 from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
 from triplewire.subscriptions.sparql import parse_sparql
 
@@ -39,9 +38,8 @@ def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscr
     elif language == "gtopss":
         alternative = Alternative(parse_gtopss(pattern, prefixes, mapping or "homomorphic"))
     else:
-        alternative = Alternative(ops.parse_ops(pattern, prefixes, mapping or "injective"))
-        warnings += [*ops.warnings(alternative.pattern, model), *_unknown_terms(alternative.pattern, model)]
-    return Subscription(id_, (alternative,), tuple(warnings))
+        alternative = Alternative(parse_ops(pattern, prefixes, mapping or "injective"))
+    return Subscription(id_, (alternative,), (*warnings, *validation.warnings((alternative,), model)))
 
 
 def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Mapping[str, str]]:
@@ -67,19 +65,3 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         if not _PREFIX.fullmatch(prefix) or not _NAMESPACE.fullmatch(iri):
             raise SubscriptionError(f"{prefix!r}: {iri!r} is no prefix with its IRI", language=language)
     return id_, language, mapping, threshold, prefixes
-
-
-def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
-    """A warning for each class or property that the model does not mention."""
-    known = EVERY_RESOURCE | EVERY_LITERAL
-    classes = (c.cls for c in pattern.classes if c.cls not in known and not model.superclasses(c.cls) - {c.cls})
-    properties = (arc.property for arc in pattern.arcs if isinstance(arc.property, NamedNode))
-    yield from _unknown("class", classes, model.classes)
-    yield from _unknown("property", properties, model.properties)
-
-
-def _unknown(kind: str, used: Iterable[NamedNode], known: frozenset[Any]) -> Iterator[str]:
-    for term in dict.fromkeys(used):
-        if known and term not in known:
-            near = nearest(str(term), map(str, known))
-            yield f"the ontology has no {kind} {term}" + (f"; did you mean {near}?" if near else "")

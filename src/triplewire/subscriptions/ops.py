@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from lark import Token
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.concepts.metastatements import MetaStatement
-from triplewire.concepts.model import ConceptModel, reachable
-from triplewire.rdf.terms import RDF
+from triplewire.concepts.model import reachable
 from triplewire.subscriptions.grammar import TermBuilder, call, check_depth, parse
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -100,19 +97,6 @@ def parse_ops(text: str, prefixes: Mapping[str, str], mapping: MappingKind = "in
     builder.check_bound(pattern)
     _check_reachable(pattern, statements, builder)
     return pattern
-
-
-def warnings(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
-    """What is allowed, and yet can never match, or not if events keep to the model's meta-statements."""
-    if any(arc.property == RDF.type for arc in pattern.arcs):
-        yield "a statement pattern on rdf:type never matches: give the class in the meta-statement instead"
-    for arc in pattern.arcs:
-        ends = ([c.cls for c in pattern.classes if c.vertex == end] for end in (arc.subject, arc.object))
-        for subject_class, object_class in product(*ends):
-            if isinstance(arc.property, NamedNode):
-                statement = MetaStatement(subject_class, arc.property, object_class)
-                if not model.allows(statement):
-                    yield f"no meta-statement of the ontology leaves room for ({', '.join(map(str, statement))})"
 
 
 class _Builder(TermBuilder):

@@ -1,0 +1,108 @@
+"""What a subscription says that is allowed, and yet can hardly be meant: warnings, by the concept model."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.metastatements import MetaStatement
+from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, ConceptModel
+from triplewire.concepts.spelling import Names
+from triplewire.lift.keys import key_of
+from triplewire.rdf.terms import RDF, RDFS
+from triplewire.subscriptions.pattern import (
+    Alternative,
+    AttributeExists,
+    AttributeTest,
+    Call,
+    Expression,
+    Pattern,
+    Scope,
+    Vertex,
+)
+
+_UNIVERSAL = EVERY_RESOURCE | EVERY_LITERAL
+
+
+def warnings(alternatives: Iterable[Alternative], model: ConceptModel) -> tuple[str, ...]:
+    """What can never match, or not if events keep to the model's meta-statements, and names that the model lacks."""
+    found: dict[str, None] = {}
+    for alternative in alternatives:
+        pattern = alternative.pattern
+        found |= dict.fromkeys([*_impossible(pattern, model), *_unknown_terms(pattern, model)])
+    return tuple(found)
+
+
+def _impossible(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
+    """Arcs that no event has, or none that keeps to the model's meta-statements."""
+    if any(arc.property == RDF.type and arc.scope is Scope.RELATIONS for arc in pattern.arcs):
+        yield "a statement pattern on rdf:type never matches: give the class in the meta-statement instead"
+    if not model.meta_statements:
+        return
+    classes = _classes(pattern)
+    for arc in pattern.arcs:
+        if isinstance(arc.property, NamedNode) and arc.property != RDF.type:
+            ends = (classes.get(end, [RDFS.Resource]) for end in (arc.subject, arc.object))
+            for subject_class, object_class in product(*ends):
+                statement = MetaStatement(subject_class, arc.property, object_class)
+                if not model.allows(statement):
+                    yield f"no meta-statement of the ontology leaves room for ({', '.join(map(str, statement))})"
+
+
+def _classes(pattern: Pattern) -> dict[Vertex, list[NamedNode]]:
+    """The classes that each vertex must have, however the pattern says it."""
+    found: dict[Vertex, list[NamedNode]] = defaultdict(list)
+    for constraint in pattern.classes:
+        found[constraint.vertex].append(constraint.cls)
+    for arc in _typings(pattern):
+        found[arc[0]].append(arc[1])
+    for is_a in pattern.is_a:
+        if is_a.operator in ("<", "<="):
+            found[is_a.vertex].append(is_a.cls)
+    return found
+
+
+def _typings(pattern: Pattern) -> Iterator[tuple[Vertex, NamedNode]]:
+    for arc in pattern.arcs:
+        if arc.property == RDF.type and isinstance(arc.object, NamedNode):
+            yield arc.subject, arc.object
+
+
+def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
+    """A warning for each class or property that the model does not mention."""
+    classes = [c.cls for c in pattern.classes] + [cls for _, cls in _typings(pattern)]
+    classes += [c.cls for c in pattern.is_a if c.cls not in model.types]
+    properties = [arc.property for arc in pattern.arcs if isinstance(arc.property, NamedNode)]
+    properties += [step for filter_ in pattern.filters for path in _paths(filter_) for step in path]
+    if model.classes:
+        yield from _unknown("class", (c for c in classes if not _is_known(c, model)), lambda: model.class_names)
+    if model.properties:
+        undeclared = (p for p in properties if p not in model.properties and _needs_declaring(p))
+        yield from _unknown("property", undeclared, lambda: model.property_names)
+
+
+def _is_known(cls: NamedNode, model: ConceptModel) -> bool:
+    return cls in model.classes or cls in _UNIVERSAL or len(model.superclasses(cls)) > 1
+
+
+def _needs_declaring(property_: NamedNode) -> bool:
+    """Whether one expects an ontology to mention a property: RDF's own and the keys of plain JSON it need not."""
+    return property_ not in RDF and property_ not in RDFS and key_of(property_) is None
+
+
+def _paths(expression: Expression) -> Iterator[tuple[NamedNode, ...]]:
+    match expression:
+        case AttributeTest(path) | AttributeExists(path):
+            yield path
+        case Call(_, arguments):
+            for argument in arguments:
+                yield from _paths(argument)
+
+
+def _unknown(kind: str, terms: Iterable[NamedNode], names: Callable[[], Names]) -> Iterator[str]:
+    for term in dict.fromkeys(terms):
+        near = names().nearest(term)
+        yield f"the ontology has no {kind} {term}" + (f"; did you mean {near}?" if near else "")
