@@ -90,7 +90,7 @@ def test_gtopss_tuples():
         ("[[", "line 1, column 3: not JSON"),
         ([["?x", "ex:p"]], "tuple 1: expected [subject, property, object"),
         ([["?x", "ex:p", "?y", [["?y", "<", 1]]]], 'the constraint is on "?y", but ?x stands here'),
-        ([["?x", "ex:p", "?y", [["?x", "~", 1]]]], '"~" is no operator; known are =, !=, <, <=, >, >='),
+        ([["?x", "ex:p", "?y", [["?x", "~", 1]]]], '"~" is no operator. Expected =, !=, <, <=, > or >='),
         ([["?x", "exx:p", "?y"]], "the prefix 'exx:' is not declared. Did you mean ex:p?"),
         ([["?x", "_:p", "?y"]], "_:p is no vertex that a subscription can name"),
         ([["?x", "plain", "?y"]], "a property is an IRI or a variable"),

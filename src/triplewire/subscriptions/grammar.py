@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -79,6 +79,9 @@ _VALUE_WORDS |= {_WORDS[name] for name in ("NAME", "SIGN", "MINUS", "LPAR")}
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
 Result = TypeVar("Result")
 
 
@@ -89,10 +92,7 @@ def parser(grammar: str) -> Lark:
 
 def parse(language: str, grammar: str, text: str, build: Transformer[Token, Result]) -> Result:
     """Parse a text and build its meaning; whatever goes wrong is a ``SubscriptionError`` that tells where."""
-    if len(text) > LONGEST_TEXT:
-        raise SubscriptionError(
-            f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read", language=language
-        )
+    check_length(language, text)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise SubscriptionError("the text has half a surrogate pair in it", language=language)
     try:
@@ -109,18 +109,57 @@ def parse(language: str, grammar: str, text: str, build: Transformer[Token, Resu
         raise SubscriptionError("the text is nested too deeply", language=language) from None
 
 
+def check_length(language: str, text: str) -> None:
+    if len(text) > LONGEST_TEXT:
+        raise SubscriptionError(
+            f"the text has {len(text)} characters; at most {LONGEST_TEXT} are read", language=language
+        )
+
+
 def parse_json(language: str, text: str) -> object:
     """A pattern that is JSON, from its text."""
+    check_length(language, text)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise SubscriptionError.at(
-            text, error.lineno, error.colno, f"not JSON: {error.msg}.", language=language
+        place = Place.of(text, error.lineno, error.colno)
+        kind, _, expected = error.msg.partition("Expecting ")
+        message = (
+            f"not JSON: {kind or f'found {text[error.pos]!r}' if error.pos < len(text) else 'the text ends here'}."
+        )
+        raise SubscriptionError(
+            message, language=language, place=place, expected=[expected] if expected else []
         ) from None
     except ValueError as error:  # a number of thousands of digits
         raise SubscriptionError(f"not JSON that can be read: {error}.", language=language) from None
     except RecursionError:
         raise SubscriptionError("the JSON is nested too deeply", language=language) from None
+
+
+def place_in_json(pattern: object, path: Sequence[str | int]) -> Place:
+    """Where in a JSON text the part at a path stands. A pattern that is the value itself is written out on one line."""
+    text = pattern if isinstance(pattern, str) else json.dumps(pattern, ensure_ascii=False)
+    offset = _after_space(text, 0)
+    for step in path:
+        offset = _after_space(text, offset + 1)
+        position = 0
+        while text[offset] not in "]}":
+            key: object = position
+            if isinstance(step, str):
+                key, offset = _DECODER.raw_decode(text, offset)
+                offset = _after_space(text, _after_space(text, offset) + 1)
+            if key == step:
+                break
+            offset = _after_space(text, _DECODER.raw_decode(text, offset)[1])
+            offset = _after_space(text, offset + (text[offset] == ","))
+            position += 1
+    line = text.count("\n", 0, offset) + 1
+    return Place.of(text, line, offset - (text.rfind("\n", 0, offset) + 1) + 1)
+
+
+def _after_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return found.end() if found else offset
 
 
 def _unexpected(language: str, text: str, error: UnexpectedInput) -> SubscriptionError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -11,26 +12,30 @@ from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.words import fold
-from triplewire.errors import SubscriptionError, nearest
+from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
-from triplewire.subscriptions.grammar import parse_json
+from triplewire.subscriptions.grammar import parse_json, place_in_json
 from triplewire.subscriptions.pattern import Interest
 
 DEFAULT_THRESHOLD = 0.7
+MOST_CONCEPTS = 1_000
 
 
 def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptModel, threshold: float) -> Interest:
     """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says."""
     profile = parse_json("interest", pattern) if isinstance(pattern, str) else pattern
     if not isinstance(profile, dict) or not profile:
-        raise _error('expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}')
+        raise _error(
+            'expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}',
+            place_in_json(pattern, ()),
+        )
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
     concepts: list[NamedNode] = []
     attached: dict[NamedNode, NamedNode] = {}
-    for where, word in _words(profile):
+    for path, word in _words(profile, pattern):
         earlier = [concept for concept in concepts if concept not in attached]
         try:
-            concepts.append(_concept(where, word, known, model))
+            concepts.append(_concept(word, known, model, partial(place_in_json, pattern, path)))
         except _UnknownError:
             if "concepts" in profile or not earlier:
                 raise
@@ -48,42 +53,48 @@ def _proposed(word: str) -> NamedNode:
     return NamedNode(f"urn:triplewire:proposed:{quote(fold(word), safe='')}")
 
 
-def _words(profile: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _words(profile: Mapping[str, Any], pattern: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The concepts' names, each with its path into the profile."""
     listed = profile.get("concepts", [])
     if not isinstance(listed, list):
-        raise _error(f"'concepts' should hold a list of concepts' names, not {json.dumps(listed)}")
-    stated = [("concepts", word) for word in listed] if "concepts" in profile else list(profile.items())
+        message = f"'concepts' should hold a list of concepts' names, not {json.dumps(listed)}"
+        raise _error(message, place_in_json(pattern, ("concepts",)))
+    in_list: list[tuple[tuple[str | int, ...], Any]] = [(("concepts", i), word) for i, word in enumerate(listed)]
+    stated = in_list if "concepts" in profile else [((field,), word) for field, word in profile.items()]
     if not stated:
-        raise _error("the profile names no concept")
-    for where, word in stated:
+        raise _error("the profile names no concept", place_in_json(pattern, ()))
+    if len(stated) > MOST_CONCEPTS:
+        raise _error(f"the profile has {len(stated)} concepts; at most {MOST_CONCEPTS} are read", None)
+    for path, word in stated:
         if not isinstance(word, str) or not word.strip():
-            raise _error(f"'{where}' should hold a concept's name, not {json.dumps(word)}")
-        yield where, word
+            message = f"'{path[0]}' should hold a concept's name, not {json.dumps(word)}"
+            raise _error(message, place_in_json(pattern, path))
+        yield path, word
 
 
-def _concept(where: str, word: str, prefixes: Mapping[str, str], model: ConceptModel) -> NamedNode:
+def _concept(word: str, prefixes: Mapping[str, str], model: ConceptModel, place: Callable[[], Place]) -> NamedNode:
     if word.startswith("<") and word.endswith(">"):
-        return _node(word[1:-1])
+        return _node(word[1:-1], place)
     prefix, colon, local = word.partition(":")
     if colon and prefix in prefixes:
-        return _node(prefixes[prefix] + local)
+        return _node(prefixes[prefix] + local, place)
     found = model.words.concepts_called(word)
     if len(found) == 1:
         return found[0]
     if len(found) > 1:
-        raise _error(f"'{where}': {word!r} may mean {', '.join(map(str, found))}: write one of them in full")
+        raise _error(f"{word!r} may mean {', '.join(map(str, found))}: write one of them in full", place())
     if colon and local.startswith("//"):
-        return _node(word)
+        return _node(word, place)
     near = nearest(word.casefold(), model.words.concepts)
-    raise _UnknownError(f"'{where}': no concept is called {word!r}.", language="interest", nearest=near)
+    raise _UnknownError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
 
 
-def _node(iri: str) -> NamedNode:
+def _node(iri: str, place: Callable[[], Place]) -> NamedNode:
     try:
         return NamedNode(iri)
     except ValueError as error:
-        raise _error(f"{iri!r} is not an absolute IRI: {error}") from None
+        raise _error(f"{iri!r} is not an absolute IRI: {error}", place()) from None
 
 
-def _error(message: str, **hint: Any) -> SubscriptionError:
-    return SubscriptionError(f"{message}.", language="interest", **hint)
+def _error(message: str, place: Place | None) -> SubscriptionError:
+    return SubscriptionError(f"{message}.", language="interest", place=place)

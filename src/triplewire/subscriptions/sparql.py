@@ -37,6 +37,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+MOST_WORDS = 1_000
+"""The parser needs about a millisecond a word."""
+
 _FORMS = {"AskQuery": "ASK", "SelectQuery": "SELECT", "ConstructQuery": "CONSTRUCT"}
 _REFUSED = {
     "SERVICE": "SERVICE would ask another machine",
@@ -63,6 +66,9 @@ def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) ->
             f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql"
         )
     lexemes = list(_lexemes(text))
+    if len(lexemes) > MOST_WORDS:
+        message = f"the query has {len(lexemes)} words and signs; at most {MOST_WORDS} are read"
+        raise SubscriptionError(message, language="sparql")
     _refuse(text, lexemes)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
     parsed = _parsed(text, known)
