@@ -8,8 +8,9 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
 from triplewire.matching.brute import BruteForce
 from triplewire.matching.matcher import Binding, Match, Matcher
+from triplewire.matching.papers.gtopss import GToPSS
 
-MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {"brute": BruteForce}
+MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {"brute": BruteForce, "gtopss": GToPSS}
 DEFAULT_MATCHER = "brute"
 
 
