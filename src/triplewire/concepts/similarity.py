@@ -19,6 +19,7 @@ K: Final = 2.0
 ROOT: Final = None
 
 Concept = NamedNode | None
+Way = tuple[Concept, ...]
 Parents = Mapping[NamedNode, frozenset[NamedNode]]
 
 
@@ -39,6 +40,24 @@ class Similarity:
         return 1 - min(
             0.5 * _share(up_a[c], up_a[ROOT]) + 0.5 * _share(up_b[c], up_b[ROOT]) for c in up_a.keys() & up_b.keys()
         )
+
+    def meeting(self, a: NamedNode, b: NamedNode) -> tuple[float, Way, Way]:
+        """The similarity of two concepts, and the ways up from each to where they meet; the root is None."""
+        a, b = (self._one.get(concept, concept) for concept in (a, b))
+        up_a, up_b = self._lengths(a), self._lengths(b)
+        common = sorted(up_a.keys() & up_b.keys(), key=str)
+        near = min(common, key=lambda c: _share(up_a[c], up_a[ROOT]) + _share(up_b[c], up_b[ROOT]))
+        return self.concepts(a, b), self._way(a, near, up_a), self._way(b, near, up_b)
+
+    def _way(self, concept: Concept, top: Concept, lengths: Mapping[Concept, float]) -> Way:
+        """The shortest weighted way up from a concept, found from the top down by the lengths from each ancestor."""
+        way = [top]
+        while way[-1] != concept:
+            here = way[-1]
+            weight = 1 + 1 / K ** self._depths.get(here, 0)
+            below = [c for c in lengths if here in self._above(c) and abs(lengths[c] + weight - lengths[here]) < 1e-9]
+            way.append(min(below, key=str))
+        return tuple(reversed(way))
 
     def profiles(self, interest: Iterable[NamedNode], publication: Iterable[NamedNode]) -> float:
         """The mean, over the interest's concepts, of the best similarity to any concept of the publication."""

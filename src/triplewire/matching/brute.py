@@ -130,7 +130,7 @@ def _limited(mappings: Iterator[Mu]) -> list[Mu]:
 
 def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
     """The mapping extended in every way in which the arc, with it applied, is among the event's arcs."""
-    for triple in _arcs(event, arc.scope):
+    for triple in arcs(event, arc.scope):
         extended = dict(mu)
         same_property = triple.property == arc.property or (
             isinstance(arc.property, Variable) and _bind(extended, arc.property, triple.property, event)
@@ -143,7 +143,8 @@ def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
             yield extended
 
 
-def _arcs(event: ClosedEvent, scope: Scope) -> frozenset[Triple]:
+def arcs(event: ClosedEvent, scope: Scope) -> frozenset[Triple]:
+    """The event's arcs that an arc of a pattern may match."""
     match scope:
         case Scope.CLOSED:
             return event.closed
@@ -157,10 +158,10 @@ def _bind(mu: Mu, part: Vertex, term: Term, event: ClosedEvent) -> bool:
     """Whether a part of an arc can stand for a term; a variable not yet bound is bound to it."""
     if isinstance(part, Variable):
         return mu.setdefault(part, term) == term
-    return _image(mu, part, event) == term
+    return image(mu, part, event) == term
 
 
-def _image(mu: Mu, vertex: Vertex, event: ClosedEvent) -> Term | None:
+def image(mu: Mu, vertex: Vertex, event: ClosedEvent) -> Term | None:
     """Where the mapping sends a vertex of the pattern."""
     match vertex:
         case Variable():
@@ -173,11 +174,11 @@ def _image(mu: Mu, vertex: Vertex, event: ClosedEvent) -> Term | None:
 
 def _holds(pattern: Pattern, mu: Mu, event: ClosedEvent) -> bool:
     """Whether constraints, filters and injectivity hold under a mapping."""
-    images = {vertex: term for vertex in pattern.vertices if (term := _image(mu, vertex, event)) is not None}
+    images = {vertex: term for vertex in pattern.vertices if (term := image(mu, vertex, event)) is not None}
     return (
         all(event.has_class(images[c.vertex], c.cls) for c in pattern.classes)
         and all(is_a(images[c.vertex], c, event) for c in pattern.is_a)
-        and all(holds(f, lambda v: _image(mu, v, event), lambda path: _values(path, event)) for f in pattern.filters)
+        and all(holds(f, lambda v: image(mu, v, event), lambda path: values(path, event)) for f in pattern.filters)
         and (pattern.mapping == "homomorphic" or _injective(images, event))
     )
 
@@ -194,27 +195,27 @@ def is_a(node: Term, constraint: IsA, event: ClosedEvent) -> bool:
     cls = event.name(constraint.cls)
     match constraint.operator:
         case "<=":
-            return _at_or_below(node, cls, event)
+            return at_or_below(node, cls, event)
         case "<":
-            return _at_or_below(node, cls, event) and not _equivalent(node, cls, event)
+            return at_or_below(node, cls, event) and not equivalent(node, cls, event)
         case ">=":
-            return _at_or_below(cls, node, event)
+            return at_or_below(cls, node, event)
         case ">":
-            return _at_or_below(cls, node, event) and not _equivalent(node, cls, event)
+            return at_or_below(cls, node, event) and not equivalent(node, cls, event)
         case "=":
             return cls in event.asserted_classes(node)
         case "!=":
             return cls not in event.asserted_classes(node)
 
 
-def _at_or_below(lower: Term, upper: Term, event: ClosedEvent) -> bool:
+def at_or_below(lower: Term, upper: Term, event: ClosedEvent) -> bool:
     """``lower`` is a class ⊑ ``upper``, or an instance of such a class by the event or the model."""
     if isinstance(upper, Literal):
         return False
-    return _subclass(lower, upper, event) or any(_subclass(c, upper, event) for c in _classes(lower, event))
+    return _subclass(lower, upper, event) or any(_subclass(c, upper, event) for c in classes(lower, event))
 
 
-def _classes(node: Term, event: ClosedEvent) -> set[Term]:
+def classes(node: Term, event: ClosedEvent) -> set[Term]:
     """The classes of a node, whether or not it is a vertex of the event."""
     if isinstance(node, Literal):
         return set(event.model.literal_classes(node))
@@ -230,11 +231,11 @@ def _subclass(lower: Term, upper: Term, event: ClosedEvent) -> bool:
     return event.model.is_subclass(lower, upper)
 
 
-def _equivalent(a: Term, b: Term, event: ClosedEvent) -> bool:
+def equivalent(a: Term, b: Term, event: ClosedEvent) -> bool:
     return _subclass(a, b, event) and _subclass(b, a, event)
 
 
-def _values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
+def values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
     """The terms at the end of a path from the home vertex, in G*."""
     ends: set[Term] = set() if event.home is None else {event.home}
     for step in path:

@@ -1,0 +1,116 @@
+"""An explanation as data for programs, with terms in N-Triples syntax; docs/reference/explanation.md tells the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from triplewire.concepts.derivation import Chain
+from triplewire.matching.explanation.conditions import Apart, Condition, Filter, HasHome
+from triplewire.matching.explanation.explanation import Explanation
+from triplewire.matching.explanation.reasons import (
+    ApartReason,
+    ArcReason,
+    FilterReason,
+    Finding,
+    InterestReason,
+    Reason,
+    ResidualReason,
+    VertexReason,
+)
+from triplewire.matching.explanation.text import Wording
+from triplewire.subscriptions.pattern import Arc, ClassConstraint, Interest, IsA, Residual
+
+
+def as_dict(explanation: Explanation) -> dict[str, Any]:
+    """The explanation under stable keys."""
+    wording = Wording(explanation)
+    return {
+        "event": explanation.event.id,
+        "source": explanation.event.source,
+        "subscription": explanation.subscription.id,
+        "matched": explanation.matched,
+        "score": explanation.score,
+        "alternative": explanation.alternative,
+        "alternatives": len(explanation.subscription.alternatives),
+        "mapping": {str(variable): str(term) for variable, term in explanation.mapping},
+        "mappings": explanation.mappings,
+        "missing": len(explanation.missing),
+        "complete": explanation.complete,
+        "conditions": [_finding(finding, wording) for finding in explanation.findings],
+    }
+
+
+def _finding(finding: Finding, wording: Wording) -> dict[str, Any]:
+    told = {"holds": finding.holds, **_condition(finding.condition, wording), "text": wording.finding(finding)}
+    return told | _reason(finding.reason, wording)
+
+
+def _condition(condition: Condition, wording: Wording) -> dict[str, Any]:
+    match condition:
+        case Arc(subject, property_, object_, scope):
+            parts = [str(subject), str(property_), str(object_)]
+            return {"kind": "arc", "arc": parts, "scope": scope.value}
+        case ClassConstraint(vertex, cls):
+            return {"kind": "class", "vertex": str(vertex), "class": str(cls)}
+        case IsA(vertex, operator, cls):
+            return {"kind": "is-a", "vertex": str(vertex), "operator": operator, "class": str(cls)}
+        case Filter(expression):
+            return {"kind": "filter", "filter": wording.expression(expression)}
+        case Apart(one, other):
+            return {"kind": "apart", "vertices": [str(one), str(other)]}
+        case HasHome():
+            return {"kind": "home"}
+        case Interest(concepts):
+            return {"kind": "interest", "interest": _texts(concepts)}
+        case Residual(query, form):
+            return {"kind": "residual", "form": form, "query": query}
+
+
+def _reason(reason: Reason, wording: Wording) -> dict[str, Any]:
+    match reason:
+        case ArcReason(subject, property_, object_, chain, instead):
+            parts = [None if part is None else str(part) for part in (subject, property_, object_)]
+            return {"found": parts, "chain": _chain(chain), "instead": _texts(instead)}
+        case VertexReason(vertex, there, chain, classes, nearest):
+            found = None if vertex is None or not there else str(vertex)
+            return {"found": found, "chain": _chain(chain), "classes": _texts(classes), "nearest": _texts(nearest)}
+        case FilterReason(values, leaves):
+            put_in = {str(variable): str(term) for variable, term in values}
+            tests = [
+                {
+                    "test": wording.expression(leaf.expression),
+                    "wanted": leaf.wanted,
+                    "values": _texts(leaf.values),
+                    "error": leaf.error or None,
+                }
+                for leaf in leaves
+            ]
+            return {"values": put_in, "tests": tests}
+        case InterestReason(score, threshold, concepts):
+            closest = [
+                {
+                    "concept": str(one.concept),
+                    "closest": None if one.closest is None else str(one.closest),
+                    "similarity": one.similarity,
+                    "upward": _texts(one.upward),
+                    "downward": _texts(one.downward),
+                    "named_by": None if one.named_by is None else str(one.named_by),
+                }
+                for one in concepts
+            ]
+            return {"score": score, "threshold": threshold, "concepts": closest}
+        case ResidualReason(asked, rows):
+            return {"asked": asked, "rows": rows}
+        case ApartReason(vertex):
+            return {"found": str(vertex)}
+        case None:
+            return {}
+
+
+def _chain(chain: Chain) -> list[dict[str, Any]]:
+    return [{"rule": s.rule, "fact": _texts(s.fact), "by": [_texts(fact) for fact in s.by]} for s in chain]
+
+
+def _texts(terms: Iterable[object]) -> list[str | None]:
+    return [None if term is None else str(term) for term in terms]

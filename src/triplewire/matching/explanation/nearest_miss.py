@@ -1,0 +1,161 @@
+"""The largest part of a pattern that holds: all its mappings if it matches, else its nearest miss.
+
+A part is a mapping of some of the pattern's variables, and the conditions that hold under it. A variable at arcs stands
+for a vertex only where one of these arcs holds, so that nothing is dragged in for a constraint's sake. The largest part
+is the one with the fewest conditions that fail, two vertices in one place counting as one more; of several, the one
+with the fewest of those, then the most arcs, then the fewest variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from triplewire.matching.brute import MOST_MAPPINGS, TooManyMappingsError
+from triplewire.matching.explanation.conditions import Conditions, Local, Mu
+from triplewire.rdf.terms import Term
+from triplewire.subscriptions.pattern import Arc, Variable
+
+Cost = tuple[int, int, int, int]
+
+BUDGET = 50_000
+"""So many places for a variable are tried before the best part found so far is told."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a pattern that holds; ``complete`` if no larger one was left untried."""
+
+    mapping: dict[Variable, Term]
+    failing: frozenset[Local]
+    complete: bool
+
+
+def all_mappings(conditions: Conditions) -> list[dict[Variable, Term]]:
+    """Every mapping under which the pattern holds, whatever the home vertex, interests and residual say."""
+    mus: list[dict[Variable, Term]] = [{}]
+    for arc in _connected(conditions.pattern.arcs):
+        mus = _limited(extended for mu in mus for extended in _extended(conditions, arc, mu))
+    for variable in sorted(conditions.pattern.variables, key=str):
+        if mus and variable not in mus[0]:
+            mus = _limited({**mu, variable: vertex} for mu in mus for vertex in conditions.event.vertices)
+    return [
+        mu for mu in mus if all(conditions.holds(c, mu) for c in conditions.local) and not conditions.collisions(mu)
+    ]
+
+
+def largest_part(conditions: Conditions, budget: int = BUDGET) -> Part:
+    """The part with the fewest failing conditions, by branch and bound."""
+    return _Search(conditions, budget).result()
+
+
+def _extended(conditions: Conditions, arc: Arc, mu: dict[Variable, Term]) -> Iterator[dict[Variable, Term]]:
+    parts = (arc.subject, arc.property, arc.object)
+    for triple in conditions.triples(arc, mu):
+        yield mu | {part: term for part, term in zip(parts, triple, strict=True) if isinstance(part, Variable)}
+
+
+def _limited(mappings: Iterator[dict[Variable, Term]]) -> list[dict[Variable, Term]]:
+    found = []
+    for mu in mappings:
+        found.append(mu)
+        if len(found) > MOST_MAPPINGS:
+            raise TooManyMappingsError(f"more than {MOST_MAPPINGS:,} mappings")
+    return found
+
+
+def _connected(arcs: tuple[Arc, ...]) -> Iterator[Arc]:
+    """The arcs in such an order that each has as few new variables as can be."""
+    left, met = list(arcs), set[object]()
+    while left:
+        arc = min(left, key=lambda a: sum(isinstance(p, Variable) and p not in met for p in _parts(a)))
+        left.remove(arc)
+        met |= set(_parts(arc))
+        yield arc
+
+
+def _parts(arc: Arc) -> tuple[object, ...]:
+    return (arc.subject, arc.property, arc.object)
+
+
+class _Search:
+    """Maps one variable after the other; gives a branch up as soon as it cannot be better than the best so far."""
+
+    def __init__(self, conditions: Conditions, budget: int) -> None:
+        self.conditions = conditions
+        self.budget = budget
+        self.order = self._order()
+        self.about = {v: [c for c in conditions.local if v in conditions.variables[c]] for v in self.order}
+        self.arcs_at = {v: frozenset(c for c in self.about[v] if isinstance(c, Arc)) for v in self.order}
+        self.best: Cost | None = None
+        self.found: tuple[dict[Variable, Term | None], frozenset[Local]] = ({}, frozenset())
+
+    def result(self) -> Part:
+        hopeless = frozenset(c for c in self.conditions.local if not self._possible_at_all(c))
+        self._map(0, {}, hopeless)
+        mapping, failing = self.found
+        return Part({v: t for v, t in mapping.items() if t is not None}, failing, self.budget > 0)
+
+    def _possible_at_all(self, condition: Local) -> bool:
+        return self.conditions.possible(condition, {})
+
+    def _order(self) -> list[Variable]:
+        """The variables, each as near to those before it, to constants and to the home vertex as can be."""
+        left = sorted(self.conditions.pattern.variables, key=str)
+        order: list[Variable] = []
+        while left:
+            nearest = max(left, key=lambda v: self._closeness(v, order))
+            left.remove(nearest)
+            order.append(nearest)
+        return order
+
+    def _closeness(self, variable: Variable, met: list[Variable]) -> tuple[int, int]:
+        """How many arcs a variable has to what is known, and how many at all."""
+        own = [arc for arc in self.conditions.pattern.arcs if variable in _parts(arc)]
+        known = sum(all(not isinstance(p, Variable) or p in met or p == variable for p in _parts(a)) for a in own)
+        return known, len(own)
+
+    def _cost(self, mu: Mu, failing: frozenset[Local]) -> Cost:
+        """What a part costs, or at least what every part costs that extends it."""
+        arcs = sum(isinstance(condition, Arc) for condition in failing)
+        mapped = sum(term is not None for term in mu.values())
+        collisions = len(self.conditions.collisions(mu))
+        return len(failing) + collisions, collisions, arcs, mapped
+
+    def _map(self, depth: int, mu: dict[Variable, Term | None], failing: frozenset[Local]) -> None:
+        cost = self._cost(mu, failing)
+        if self.best is not None and cost >= self.best:
+            return
+        if depth == len(self.order):
+            self.best, self.found = cost, (dict(mu), failing)
+            return
+        variable = self.order[depth]
+        branches: list[tuple[int, str, Term | None, frozenset[Local]]] = []
+        for term in [*self._places(variable, mu, failing), None]:
+            self.budget -= 1
+            extended = {**mu, variable: term}
+            lost = {c for c in self.about[variable] if c not in failing and not self.conditions.possible(c, extended)}
+            if all(self._stands(v, extended, failing | lost) for v in self.order[: depth + 1]):
+                branches.append((len(lost), str(term), term, failing | lost))
+        for _, _, term, now_failing in sorted(branches, key=lambda branch: (branch[0], branch[2] is None, branch[1])):
+            if self.budget > 0 or self.best is None:
+                self._map(depth + 1, {**mu, variable: term}, now_failing)
+
+    def _places(self, variable: Variable, mu: Mu, failing: frozenset[Local]) -> set[Term]:
+        """Where a variable may be mapped to: the ends of the arcs at it that may hold, or any vertex if it has none."""
+        arcs = self.arcs_at[variable]
+        if not arcs:
+            return set(self.conditions.event.vertices)
+        return {
+            term
+            for arc in arcs - failing
+            if isinstance(arc, Arc)
+            for triple in self.conditions.triples(arc, mu)
+            for part, term in zip(_parts(arc), triple, strict=True)
+            if part == variable
+        }
+
+    def _stands(self, variable: Variable, mu: Mu, failing: frozenset[Local]) -> bool:
+        """Whether a variable that stands for something is at an arc that may hold, or at none."""
+        arcs = self.arcs_at[variable]
+        return mu[variable] is None or not arcs or bool(arcs - failing)

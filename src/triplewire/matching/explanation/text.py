@@ -1,0 +1,313 @@
+"""An explanation as lines for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from triplewire.concepts.derivation import Chain, Fact, Step
+from triplewire.matching.explanation.conditions import Apart, Condition, Filter, HasHome
+from triplewire.matching.explanation.explanation import Explanation
+from triplewire.matching.explanation.reasons import (
+    ApartReason,
+    ArcReason,
+    Closest,
+    FilterReason,
+    Finding,
+    InterestReason,
+    Leaf,
+    ResidualReason,
+    VertexReason,
+)
+from triplewire.rdf.names import Names
+from triplewire.rdf.terms import RDF, Term
+from triplewire.subscriptions.pattern import (
+    HOME,
+    VALUE,
+    Arc,
+    AttributeExists,
+    AttributeTest,
+    Call,
+    ClassConstraint,
+    Expression,
+    Home,
+    Interest,
+    IsA,
+    Residual,
+    Variable,
+)
+
+HOLDS, FAILS = "✓", "✗"
+_INFIX = {"or": 1, "and": 2, "=": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6}
+_TESTS = {"strstarts": "startswith", "strends": "endswith", "contains": "contains", "regex": "matches"}
+
+
+def as_text(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> str:
+    """The verdict in the first line, then the mapping, what is missing, and what holds, a condition a line."""
+    return "\n".join(Wording(explanation, prefixes).lines()) + "\n"
+
+
+class Wording:
+    """How an explanation is told: names as short as they can be, conditions and reasons in words."""
+
+    def __init__(self, explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> None:
+        self.explanation = explanation
+        self.names = Names.of(_terms(explanation), prefixes)
+        self.images: dict[Variable | Home, Term] = dict(explanation.mapping)
+        if explanation.event.graph.home is not None:
+            self.images[HOME] = explanation.event.graph.home
+
+    def lines(self) -> Iterator[str]:
+        yield self.verdict()
+        if mapping := self.mapping():
+            yield mapping
+        idle = [finding for finding in self.explanation.missing if self.unmapped(finding)]
+        for finding in self.explanation.missing:
+            if finding not in idle:
+                yield f"{FAILS} {self.finding(finding)}"
+        yield from (f"{FAILS} {self.condition(finding.condition)}: {self.unmapped(finding)}" for finding in idle)
+        yield from (f"{HOLDS} {self.finding(finding)}" for finding in self.explanation.findings if finding.holds)
+
+    def verdict(self) -> str:
+        told = self.explanation
+        pair = f"{told.event.id} {{}} {told.subscription.id}"
+        count = len(told.subscription.alternatives)
+        which = f", by alternative {told.alternative + 1} of {count}" if count > 1 else ""
+        if told.matched:
+            return f"{pair.format('trips')}{which}."
+        missing = len(told.missing)
+        near = f"all but {missing} of {len(told.findings)} conditions hold"
+        rest = "" if told.complete else " A nearer miss may be there: the search was cut short."
+        return f"{pair.format('does not trip')}: {near}{which.replace('by', 'of')}.{rest}"
+
+    def mapping(self) -> str:
+        told = ", ".join(f"{variable} = {self.term(term)}" for variable, term in self.explanation.mapping)
+        more = (self.explanation.mappings or 1) - 1
+        others = f" (and {more:,} more {'mapping' if more == 1 else 'mappings'})" if more else ""
+        return f"with {told}{others}" if told else ""
+
+    def unmapped(self, finding: Finding) -> str:
+        """Why a condition on something that stands for nothing was not even looked at."""
+        reason, condition = finding.reason, finding.condition
+        if isinstance(reason, VertexReason) and reason.vertex is None and isinstance(condition, ClassConstraint | IsA):
+            return f"{condition.vertex} stands for nothing"
+        if isinstance(reason, FilterReason) and not reason.leaves:
+            return "not every variable stands for something"
+        return ""
+
+    def finding(self, finding: Finding) -> str:
+        """A condition, and why it holds or does not; a reason that says it all stands alone."""
+        condition, reason = self.condition(finding.condition), self._reason(finding)
+        if not reason or reason.startswith(condition):
+            return reason or condition
+        return f"{condition}: {reason}"
+
+    def condition(self, condition: Condition) -> str:
+        match condition:
+            case Arc(subject, property_, object_):
+                return f"{self.term(subject)} –{self.term(property_)}→ {self.term(object_)}"
+            case ClassConstraint(vertex, cls):
+                return f"{self.term(vertex)} is a {self.term(cls)}"
+            case IsA(vertex, operator, cls):
+                return f"{self.term(vertex)} {operator} {self.term(cls)}"
+            case Filter(expression):
+                return self.expression(expression)
+            case Apart(one, other):
+                return f"{self.term(one)} and {self.term(other)} are two"
+            case HasHome():
+                return "the event has a home vertex"
+            case Interest(concepts, threshold):
+                return f"similar to {', '.join(map(self.term, concepts))} by more than {threshold:g}"
+            case Residual(_, form):
+                return f"the {form} query has a solution"
+
+    def _reason(self, finding: Finding) -> str:
+        match finding.reason:
+            case ArcReason() as reason:
+                return self.chain(reason.chain) if finding.holds else self._no_arc(reason)
+            case VertexReason() as reason:
+                return self._vertex(finding, reason)
+            case FilterReason(_, leaves):
+                return "; ".join(self._leaf(leaf, finding.holds) for leaf in leaves)
+            case InterestReason() as reason:
+                return self._interest(reason, finding.holds)
+            case ResidualReason(asked, rows):
+                return self._residual(finding.holds, asked, rows)
+            case ApartReason(vertex):
+                return f"both would be {self.term(vertex)}"
+            case None:
+                return "" if finding.holds else "it has none"
+
+    def chain(self, chain: Chain) -> str:
+        """A derivation: what is stated, and what it comes to."""
+        return ", and ".join(map(self._step, chain))
+
+    def _step(self, step: Step) -> str:
+        lower, _, upper = (self.term(part) for part in (step.by[0] if step.by else step.fact))
+        match step.rule:
+            case "stated":
+                return f"{self.fact(step.fact)} (stated)"
+            case "known":
+                return f"{self.fact(step.fact)} (the ontology knows)"
+            case "datatype":
+                return f"{self.fact(step.fact)} (its datatype)"
+            case "every":
+                kind = "literal" if isinstance(step.fact.subject, Literal) else "resource"
+                return f"every {kind} is a {upper}"
+            case "member":
+                return f"{self.fact(step.fact)} (of a list)"
+            case "same":
+                return f"{lower} is the same as {upper}"
+            case "subclass" | "subproperty":
+                return f"{lower} ⊑ {upper}"
+            case "inverse":
+                return f"{lower} is {upper} the other way round"
+            case "domain":
+                return f"what has {lower} is a {upper}"
+            case "range":
+                return f"what {lower} leads to is a {upper}"
+
+    def fact(self, fact: Fact) -> str:
+        word = "is a" if fact.property == RDF.type else self.term(fact.property)
+        return f"{self.term(fact.subject)} {word} {self.term(fact.object)}"
+
+    def _no_arc(self, reason: ArcReason) -> str:
+        word = "arc" if reason.property is None else self.term(reason.property)
+        if reason.subject is None:
+            return f"nothing has {word} {self.term(reason.object)}" if reason.object else f"there is no {word}"
+        subject = self.term(reason.subject)
+        if reason.instead:
+            return f"{subject} has {word} {self._list(reason.instead)}"
+        return f"{subject} has no {word}"
+
+    def _vertex(self, finding: Finding, reason: VertexReason) -> str:
+        condition = finding.condition
+        if reason.vertex is None or not isinstance(condition, ClassConstraint | IsA):
+            return "there is no such vertex"
+        if not reason.there:
+            return f"the event does not name {self.term(reason.vertex)}"
+        vertex, cls = self.term(reason.vertex), self.term(condition.cls)
+        stated = f"{vertex} is a {self._list(reason.classes)}" if reason.classes else f"{vertex} has no class"
+        if finding.holds:
+            return self.chain(reason.chain) or (
+                stated if isinstance(condition, IsA) and condition.operator == "!=" else ""
+            )
+        if reason.chain:
+            return f"{self.chain(reason.chain)}, which is not asked for"
+        if not reason.classes:
+            return stated
+        near = f" (nearest common class: {self._list(reason.nearest)})" if reason.nearest else ""
+        below = "above" if isinstance(condition, IsA) and condition.operator in (">", ">=") else "below"
+        return f"{stated}, which is not {below} {cls}{near}"
+
+    def _leaf(self, leaf: Leaf, holds: bool) -> str:
+        expression = leaf.expression
+        if isinstance(expression, AttributeTest | AttributeExists):
+            name = ".".join(map(self.term, expression.path))
+            found = self._list(leaf.values)
+            if not leaf.values:
+                return f"there is no {name}"
+            if holds and isinstance(expression, AttributeTest) and leaf.wanted:
+                return "; ".join(self.expression(expression.test, {VALUE: value}) for value in leaf.values[:1])
+            return f"{name} is {found}"
+        put_in = self.expression(expression, self.images)
+        if holds:
+            return put_in if leaf.wanted else f"{put_in} is false"
+        if leaf.error:
+            return f"{put_in} is an error: {leaf.error}"
+        match expression:
+            case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in _INFIX:
+                return f"{variable} is {self.term(self.images[variable])}" if variable in self.images else put_in
+            case _:
+                return f"{put_in} is {'false' if leaf.wanted else 'true'}"
+
+    def _interest(self, reason: InterestReason, holds: bool) -> str:
+        lacking = "" if holds else f", {reason.threshold - reason.score:.2f} too little"
+        return f"{reason.score:.2f}{lacking}; " + "; ".join(map(self._closest, reason.concepts))
+
+    def _closest(self, closest: Closest) -> str:
+        concept = self.term(closest.concept)
+        if closest.closest is None:
+            return f"{concept} 0.00: the event names no concept"
+        named = f", named by {self.term(closest.named_by)}" if isinstance(closest.named_by, Literal) else ""
+        if closest.closest == closest.concept:
+            return f"{concept} 1.00{named}"
+        way = "".join(f" ⊑ {self._concept(one)}" for one in closest.upward[1:])
+        way += "".join(f" ⊒ {self._concept(one)}" for one in closest.downward[1:])
+        return f"{concept} {closest.similarity:.2f} to {self.term(closest.closest)}{named} ({concept}{way})"
+
+    def _concept(self, concept: NamedNode | None) -> str:
+        return "everything" if concept is None else self.term(concept)
+
+    def _residual(self, holds: bool, asked: bool, rows: int | None) -> str:
+        if not asked:
+            return "not asked, since the rest does not hold"
+        if not holds:
+            return "it has none"
+        return "it has" if rows is None else f"it has {rows:,}"
+
+    def expression(
+        self, expression: Expression, put_in: Mapping[Variable | Home, Term] | None = None, level: int = 0
+    ) -> str:
+        """An expression, with terms put in for its variables."""
+        match expression:
+            case Call("not", (argument,)):
+                return f"not {self.expression(argument, put_in, 3)}"
+            case Call("negate", (argument,)):
+                return f"-{self.expression(argument, put_in, 7)}"
+            case Call("number", (argument,)):
+                return self.expression(argument, put_in, level)
+            case Call("in", (needle, *hay)):
+                listed = ", ".join(self.expression(each, put_in) for each in hay)
+                return f"{self.expression(needle, put_in, 4)} in ({listed})"
+            case Call(name, (Variable() as left, right)) if name in _TESTS and left == VALUE:
+                return f"{self.expression(left, put_in)} {_TESTS[name]} {self.expression(right, put_in)}"
+            case Call(name, arguments) if name in _INFIX:
+                own = _INFIX[name]
+                text = f" {name} ".join(self.expression(argument, put_in, own + 1) for argument in arguments)
+                return f"({text})" if own < level else text
+            case Call(name, arguments):
+                return f"{name}({', '.join(self.expression(argument, put_in) for argument in arguments)})"
+            case AttributeExists(path):
+                return f"exists {'.'.join(map(self.term, path))}"
+            case AttributeTest(path, test):
+                return self.expression(test).replace(str(VALUE), ".".join(map(self.term, path)))
+            case Variable() | Home():
+                return self.term((put_in or {}).get(expression, expression))
+            case _:
+                return self.term(expression)
+
+    def term(self, term: Variable | Home | Term) -> str:
+        """A term by its short name; one with no known prefix by its label, if it has one."""
+        if isinstance(term, Variable | Home):
+            return str(term)
+        if isinstance(term, NamedNode) and self.names.full(term).startswith("<"):
+            return (
+                self.explanation.model.label(term)
+                if self.explanation.model.labels.get(term)
+                else self.names.short(term)
+            )
+        return self.names.short(term)
+
+    def _list(self, terms: Iterable[Term]) -> str:
+        return ", ".join(map(self.term, terms))
+
+
+def _terms(explanation: Explanation) -> Iterator[Term]:
+    """Every term that may be told of, so that no two have the same short name."""
+    for triple in explanation.event.graph.triples:
+        yield from triple
+    for finding in explanation.findings:
+        yield from _within(finding)
+
+
+def _within(value: object) -> Iterator[Term]:
+    if isinstance(value, NamedNode | BlankNode | Literal):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _within(each)
+    elif hasattr(value, "__dataclass_fields__"):
+        for name in value.__dataclass_fields__:
+            yield from _within(getattr(value, name))

@@ -1,0 +1,213 @@
+"""Explanations: the verdict is the oracle's, every reason checks out, and no nearer miss is overlooked."""
+
+from itertools import pairwise, product
+
+from hypothesis import assume, given, settings
+from pyoxigraph import Literal
+
+from tests.derivations import check_chain
+from tests.worlds import NAMES, PROPERTIES, worlds
+from triplewire.concepts.closure import close
+from triplewire.concepts.model import ConceptModel
+from triplewire.matching import BruteForce
+from triplewire.matching.brute import arcs, image, is_a, values
+from triplewire.matching.explanation import explain
+from triplewire.matching.explanation.conditions import Conditions, Filter
+from triplewire.matching.explanation.nearest_miss import largest_part
+from triplewire.matching.explanation.reasons import FilterReason
+from triplewire.rdf.graph import event_graph
+from triplewire.rdf.terms import RDF, RDFS, Triple
+from triplewire.subscriptions.evaluate import holds
+from triplewire.subscriptions.pattern import Arc, Call, ClassConstraint, IsA, Pattern, Variable, free_variables
+
+
+def matches(world):
+    brute = BruteForce(world.model)
+    brute.add(world.subscription)
+    return brute.match(world.event, bindings=True)
+
+
+@settings(max_examples=400, deadline=None)
+@given(worlds())
+def test_the_verdict_is_brute_forces(world):
+    found = matches(world)
+    explanation = explain(world.subscription, world.event, world.model)
+    assert explanation.matched == bool(found)
+    assert explanation.matched == (not explanation.missing)
+    alternative = world.subscription.alternatives[explanation.alternative]
+    if found and alternative.residual is None:
+        row = {str(variable): str(term) for variable, term in explanation.mapping}
+        assert row in found[0].bindings
+        if len(world.subscription.alternatives) == 1:
+            assert row == found[0].bindings[0]
+            assert explanation.mappings == len(found[0].bindings)
+
+
+def check_finding(finding, explanation, closed):
+    graph, model, names = explanation.event.graph, explanation.model, closed.names
+    mu = dict(explanation.mapping)
+    match finding.condition:
+        case Arc(subject, property_, object_, scope) as arc if finding.holds:
+            triple = Triple(image(mu, subject, closed), mu.get(property_, property_), image(mu, object_, closed))
+            assert triple in arcs(closed, scope)
+            check_chain(finding.reason.chain, triple, graph, model, names)
+            if arc.scope.value == "asserted":
+                assert {step.rule for step in finding.reason.chain} <= {"stated", "same"}
+        case ClassConstraint(vertex, cls) if finding.holds:
+            check_chain(finding.reason.chain, (image(mu, vertex, closed), RDF.type, cls), graph, model, names)
+        case IsA(vertex, operator, cls) if finding.holds and operator in ("<", "<=", "="):
+            chain, node = finding.reason.chain, image(mu, vertex, closed)
+            if not chain:
+                assert node == closed.name(cls)
+            else:
+                end = chain[-1].fact
+                assert closed.name(end.subject) == node
+                assert closed.name(end.object) == closed.name(cls)
+                assert end.property in (RDF.type, RDFS.subClassOf)
+                check_chain(chain, end, graph, model, names)
+
+
+@settings(max_examples=400, deadline=None)
+@given(worlds())
+def test_every_reason_checks_out_against_event_and_ontology(world):
+    explanation = explain(world.subscription, world.event, world.model)
+    closed = close(world.event.graph, world.model)
+    for finding in explanation.findings:
+        check_finding(finding, explanation, closed)
+
+
+def failing(pattern, mu, closed):
+    """The conditions that fail under a partial mapping, as plainly as they read."""
+    found = set()
+    for arc in pattern.arcs:
+        ends = (image(mu, arc.subject, closed), mu.get(arc.property, arc.property), image(mu, arc.object, closed))
+        if None in ends or ends not in arcs(closed, arc.scope):
+            found.add(arc)
+    for constraint in (*pattern.classes, *pattern.is_a):
+        term = image(mu, constraint.vertex, closed)
+        test = is_a if isinstance(constraint, IsA) else lambda t, c, e: e.has_class(t, c.cls)
+        if term is None or not test(term, constraint, closed):
+            found.add(constraint)
+    for expression in conjuncts(pattern.filters):
+        unmapped = [v for v in free_variables(expression) if v in pattern.variables and mu[v] is None]
+        truth = holds(expression, lambda v: image(mu, v, closed), lambda path: values(path, closed))
+        if unmapped or not truth:
+            found.add(Filter(expression))
+    return found
+
+
+def conjuncts(expressions):
+    for expression in expressions:
+        if isinstance(expression, Call) and expression.name == "and":
+            yield from conjuncts(expression.arguments)
+        else:
+            yield expression
+
+
+def collisions(pattern, mu, closed):
+    if pattern.mapping == "homomorphic":
+        return 0
+    vertices = {v if isinstance(v, Variable) or str(v) == "_:H" else closed.name(v): v for v in pattern.vertices}
+    images = [image(mu, vertex, closed) for vertex in vertices.values()]
+    resources = [term for term in images if term is not None and not isinstance(term, Literal)]
+    return sum(a == b for n, a in enumerate(resources) for b in resources[:n])
+
+
+def stands(variable, pattern, mu, lost):
+    """A variable at arcs stands for something only where one of these arcs holds."""
+    own = {arc for arc in pattern.arcs if variable in (arc.subject, arc.property, arc.object)}
+    return mu[variable] is None or not own or bool(own - lost)
+
+
+def fewest(pattern, closed):
+    """The least that can be missing, by trying every partial mapping."""
+    terms = [None, *closed.vertices, *{triple.property for triple in closed.closed}]
+    variables = sorted(pattern.variables, key=str)
+    best = None
+    for choice in product(terms, repeat=len(variables)):
+        mu = dict(zip(variables, choice, strict=True))
+        lost = failing(pattern, mu, closed)
+        if all(stands(v, pattern, mu, lost) for v in variables):
+            arcs_lost = sum(isinstance(condition, Arc) for condition in lost)
+            shared = collisions(pattern, mu, closed)
+            cost = (len(lost) + shared, shared, arcs_lost, sum(t is not None for t in choice))
+            best = cost if best is None else min(best, cost)
+    return best
+
+
+@settings(max_examples=250, deadline=None)
+@given(worlds())
+def test_no_larger_part_holds_than_the_one_told(world):
+    closed = close(world.event.graph, world.model)
+    for alternative in world.subscription.alternatives:
+        pattern = alternative.pattern
+        size = len(closed.vertices) + len({t.property for t in closed.closed}) + 1
+        assume(size ** len(pattern.variables) <= 5000)
+        part = largest_part(Conditions(pattern, closed))
+        assert part.complete
+        mu = {variable: part.mapping.get(variable) for variable in pattern.variables}
+        assert failing(pattern, mu, closed) == part.failing
+        arcs_lost = sum(isinstance(condition, Arc) for condition in part.failing)
+        shared = collisions(pattern, mu, closed)
+        cost = (len(part.failing) + shared, shared, arcs_lost, len(part.mapping))
+        assert cost == fewest(pattern, closed)
+
+
+def leaves_of(expression):
+    if isinstance(expression, Call) and expression.name in ("and", "or", "not"):
+        return [leaf for argument in expression.arguments for leaf in leaves_of(argument)]
+    return [expression]
+
+
+def outcome(expression, truths):
+    """Three-valued, with the leaves' truths taken one after the other; None is an error."""
+    if not (isinstance(expression, Call) and expression.name in ("and", "or", "not")):
+        return next(truths)
+    parts = [outcome(argument, truths) for argument in expression.arguments]
+    if expression.name == "not":
+        return None if parts[0] is None else not parts[0]
+    decisive = expression.name == "or"
+    return decisive if decisive in parts else None if None in parts else not decisive
+
+
+@settings(max_examples=300, deadline=None)
+@given(worlds())
+def test_the_fewest_leaves_of_a_filter_would_have_to_change(world):
+    explanation = explain(world.subscription, world.event, world.model)
+    closed = close(world.event.graph, world.model)
+    mu = dict(explanation.mapping)
+
+    def truth(leaf):
+        for expression, answer in ((leaf, True), (Call("not", (leaf,)), False)):
+            if holds(expression, lambda v: image(mu, v, closed), lambda path: values(path, closed)):
+                return answer
+        return None
+
+    for finding in explanation.findings:
+        if not isinstance(finding.reason, FilterReason) or not finding.reason.leaves:
+            continue
+        expression, told = finding.condition.expression, finding.reason.leaves
+        leaves = leaves_of(expression)
+        found = [truth(leaf) for leaf in leaves]
+        assert (outcome(expression, iter(found)) is True) == finding.holds
+        if finding.holds:
+            assert all(truth(leaf.expression) is leaf.wanted for leaf in told)
+        elif len(leaves) == len(set(leaves)) and len(leaves) < 6:
+            counts = [
+                sum(new != old for new, old in zip(news, found, strict=True))
+                for news in product([True, False, None], repeat=len(leaves))
+                if outcome(expression, iter(news)) is True
+            ]
+            assert len(told) == min(counts)
+            wanted = {leaf.expression: leaf.wanted for leaf in told}
+            assert outcome(expression, iter([wanted.get(leaf, old) for leaf, old in zip(leaves, found, strict=True)]))
+
+
+def test_the_search_says_when_its_budget_cuts_it_short():
+    triples = [Triple(a, PROPERTIES[0], b) for a in NAMES for b in NAMES]
+    closed = close(event_graph(triples), ConceptModel())
+    chain = [Variable(str(n)) for n in range(6)]
+    links = tuple(Arc(a, PROPERTIES[0], b) for a, b in pairwise(chain))
+    conditions = Conditions(Pattern(arcs=links, mapping="injective"), closed)
+    assert largest_part(conditions).complete
+    assert not largest_part(conditions, budget=20).complete
