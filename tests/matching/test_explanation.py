@@ -2,6 +2,7 @@
 
 from itertools import pairwise, product
 
+import pytest
 from hypothesis import assume, given, settings
 from pyoxigraph import Literal
 
@@ -9,8 +10,10 @@ from tests.derivations import check_chain
 from tests.worlds import NAMES, PROPERTIES, worlds
 from triplewire.concepts.closure import close
 from triplewire.concepts.model import ConceptModel
-from triplewire.matching import BruteForce
-from triplewire.matching.brute import arcs, image, is_a, values
+from triplewire.errors import SubscriptionError
+from triplewire.lift.cloudevents import parse_event
+from triplewire.matching import MATCHERS, BruteForce, make_matcher
+from triplewire.matching.brute import arcs_of, image, is_a, values
 from triplewire.matching.explanation import explain
 from triplewire.matching.explanation.conditions import Conditions, Filter
 from triplewire.matching.explanation.nearest_miss import largest_part
@@ -18,7 +21,9 @@ from triplewire.matching.explanation.reasons import FilterReason
 from triplewire.rdf.graph import event_graph
 from triplewire.rdf.terms import RDF, RDFS, Triple
 from triplewire.subscriptions.evaluate import holds
+from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import Arc, Call, ClassConstraint, IsA, Pattern, Variable, free_variables
+from triplewire.testing import cloud_event
 
 
 def matches(world):
@@ -49,7 +54,7 @@ def check_finding(finding, explanation, closed):
     match finding.condition:
         case Arc(subject, property_, object_, scope) as arc if finding.holds:
             triple = Triple(image(mu, subject, closed), mu.get(property_, property_), image(mu, object_, closed))
-            assert triple in arcs(closed, scope)
+            assert triple in arcs_of(closed, scope)
             check_chain(finding.reason.chain, triple, graph, model, names)
             if arc.scope.value == "asserted":
                 assert {step.rule for step in finding.reason.chain} <= {"stated", "same"}
@@ -81,7 +86,7 @@ def failing(pattern, mu, closed):
     found = set()
     for arc in pattern.arcs:
         ends = (image(mu, arc.subject, closed), mu.get(arc.property, arc.property), image(mu, arc.object, closed))
-        if None in ends or ends not in arcs(closed, arc.scope):
+        if None in ends or ends not in arcs_of(closed, arc.scope):
             found.add(arc)
     for constraint in (*pattern.classes, *pattern.is_a):
         term = image(mu, constraint.vertex, closed)
@@ -211,3 +216,25 @@ def test_the_search_says_when_its_budget_cuts_it_short():
     conditions = Conditions(Pattern(arcs=links, mapping="injective"), closed)
     assert largest_part(conditions).complete
     assert not largest_part(conditions, budget=20).complete
+
+
+@pytest.mark.parametrize("name", MATCHERS)
+def test_every_matcher_explains_what_it_keeps_and_nothing_else(name):
+    model = ConceptModel()
+    record = {
+        "id": "s",
+        "language": "gtopss",
+        "pattern": [["_:H", "ex:p", "?x"]],
+        "prefixes": {"ex": "http://example.org/"},
+    }
+    matcher = make_matcher(name, model)
+    try:
+        matcher.add(parse_subscription(record, model))
+    except SubscriptionError:
+        matcher.add(parse_subscription(record | {"language": "filter", "pattern": "ex:p = 1"}, model))
+    event = parse_event(cloud_event("_:H <http://example.org/p> 1 ."))
+    assert matcher.explain("s", event).matched
+    assert not matcher.explain("s", parse_event(cloud_event("_:H <http://example.org/q> 1 ."))).matched
+    matcher.remove("s")
+    with pytest.raises(KeyError):
+        matcher.explain("s", event)

@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pyoxigraph import Literal, NamedNode
 
@@ -19,6 +20,9 @@ from triplewire.rdf.graph import Event
 from triplewire.rdf.terms import RDF, Term, Triple
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
+
+if TYPE_CHECKING:
+    from triplewire.matching.explanation import Explanation
 
 Mu = dict[Variable, Term]
 
@@ -45,6 +49,11 @@ class BruteForce:
 
     def remove(self, id_: str) -> None:
         del self._subscriptions[id_]
+
+    def explain(self, id_: str, event: Event) -> Explanation:
+        from triplewire.matching.explanation import explain  # which looks things up as this module does
+
+        return explain(self._subscriptions[id_], event, self.model)
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         closed = close(event.graph, self.model)
@@ -130,7 +139,7 @@ def _limited(mappings: Iterator[Mu]) -> list[Mu]:
 
 def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
     """The mapping extended in every way in which the arc, with it applied, is among the event's arcs."""
-    for triple in arcs(event, arc.scope):
+    for triple in arcs_of(event, arc.scope):
         extended = dict(mu)
         same_property = triple.property == arc.property or (
             isinstance(arc.property, Variable) and _bind(extended, arc.property, triple.property, event)
@@ -143,7 +152,7 @@ def _extend(mu: Mu, arc: Arc, event: ClosedEvent) -> Iterator[Mu]:
             yield extended
 
 
-def arcs(event: ClosedEvent, scope: Scope) -> frozenset[Triple]:
+def arcs_of(event: ClosedEvent, scope: Scope) -> frozenset[Triple]:
     """The event's arcs that an arc of a pattern may match."""
     match scope:
         case Scope.CLOSED:

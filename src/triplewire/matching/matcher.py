@@ -6,11 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
+
+if TYPE_CHECKING:
+    from triplewire.matching.explanation import Explanation
 
 Binding: TypeAlias = dict[str, str]
 """A solution: terms in N-Triples syntax by variable, ``{"?1": "_:pc"}``; an unbound variable is left out."""
@@ -54,6 +57,9 @@ class Matcher(Protocol):
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         """The matches of an event, by subscription id in code-point order."""
+
+    def explain(self, id_: str, event: Event) -> Explanation:
+        """Why an event trips a subscription, or what is missing; an unknown id is a ``KeyError``."""
 
 
 def refused(matcher: str, what: object) -> SubscriptionError:

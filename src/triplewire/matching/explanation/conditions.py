@@ -11,7 +11,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.brute import arcs, image, is_a, values
+from triplewire.matching.brute import arcs_of, image, is_a, values
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import (
@@ -148,7 +148,7 @@ class Conditions:
         """The arcs of a scope by those of their parts that are fixed."""
         if (scope, fixed) not in self._index:
             index: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)
-            for triple in sorted(arcs(self.event, scope), key=str):
+            for triple in sorted(arcs_of(self.event, scope), key=str):
                 index[tuple(part for part, known in zip(triple, fixed, strict=True) if known)].append(triple)
             self._index[scope, fixed] = index
         return self._index[scope, fixed]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -22,6 +23,7 @@ from triplewire.matching.explanation.reasons import (
 )
 from triplewire.rdf.names import Names
 from triplewire.rdf.terms import RDF, Term
+from triplewire.subscriptions.notation import COMPARISONS, NOT, Notation
 from triplewire.subscriptions.pattern import (
     HOME,
     VALUE,
@@ -36,10 +38,10 @@ from triplewire.subscriptions.pattern import (
     IsA,
     Residual,
     Variable,
+    Vertex,
 )
 
 HOLDS, FAILS = "✓", "✗"
-_INFIX = {"or": 1, "and": 2, "=": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6}
 _TESTS = {"strstarts": "startswith", "strends": "endswith", "contains": "contains", "regex": "matches"}
 
 
@@ -217,7 +219,7 @@ class Wording:
         if leaf.error:
             return f"{put_in} is an error: {leaf.error}"
         match expression:
-            case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in _INFIX:
+            case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in COMPARISONS:
                 return f"{variable} is {self.term(self.images[variable])}" if variable in self.images else put_in
             case _:
                 return f"{put_in} is {'false' if leaf.wanted else 'true'}"
@@ -247,36 +249,9 @@ class Wording:
             return "it has none"
         return "it has" if rows is None else f"it has {rows:,}"
 
-    def expression(
-        self, expression: Expression, put_in: Mapping[Variable | Home, Term] | None = None, level: int = 0
-    ) -> str:
+    def expression(self, expression: Expression, put_in: Mapping[Variable | Home, Term] | None = None) -> str:
         """An expression, with terms put in for its variables."""
-        match expression:
-            case Call("not", (argument,)):
-                return f"not {self.expression(argument, put_in, 3)}"
-            case Call("negate", (argument,)):
-                return f"-{self.expression(argument, put_in, 7)}"
-            case Call("number", (argument,)):
-                return self.expression(argument, put_in, level)
-            case Call("in", (needle, *hay)):
-                listed = ", ".join(self.expression(each, put_in) for each in hay)
-                return f"{self.expression(needle, put_in, 4)} in ({listed})"
-            case Call(name, (Variable() as left, right)) if name in _TESTS and left == VALUE:
-                return f"{self.expression(left, put_in)} {_TESTS[name]} {self.expression(right, put_in)}"
-            case Call(name, arguments) if name in _INFIX:
-                own = _INFIX[name]
-                text = f" {name} ".join(self.expression(argument, put_in, own + 1) for argument in arguments)
-                return f"({text})" if own < level else text
-            case Call(name, arguments):
-                return f"{name}({', '.join(self.expression(argument, put_in) for argument in arguments)})"
-            case AttributeExists(path):
-                return f"exists {'.'.join(map(self.term, path))}"
-            case AttributeTest(path, test):
-                return self.expression(test).replace(str(VALUE), ".".join(map(self.term, path)))
-            case Variable() | Home():
-                return self.term((put_in or {}).get(expression, expression))
-            case _:
-                return self.term(expression)
+        return _Told(self, put_in or {}).expression(expression)
 
     def term(self, term: Variable | Home | Term) -> str:
         """A term by its short name; one with no known prefix by its label, if it has one."""
@@ -292,6 +267,37 @@ class Wording:
 
     def _list(self, terms: Iterable[Term]) -> str:
         return ", ".join(map(self.term, terms))
+
+
+class _Told(Notation):
+    """Expressions as people read them, in any language, with terms put in for some of the variables."""
+
+    words: ClassVar = {"and": "and", "or": "or", "not": "not ", "in": "in", "not in": "not in"}
+    negation = NOT
+
+    def __init__(self, wording: Wording, put_in: Mapping[Variable | Home, Term], value: str = "value") -> None:
+        super().__init__({})
+        self.wording = wording
+        self.put_in = put_in
+        self.value = value
+
+    def term(self, term: Vertex) -> str:
+        if isinstance(term, Variable | Home) and term in self.put_in:
+            return self.wording.term(self.put_in[term])
+        return self.value if term == VALUE else self.wording.term(term)
+
+    def call(self, name: str, arguments: tuple[Expression, ...]) -> str:
+        if name == "number":  # which a plain text is read as, where it is compared with one
+            return self.expression(arguments[0])
+        if name in _TESTS and arguments[0] == VALUE:
+            return f"{self.term(VALUE)} {_TESTS[name]} {self.expression(arguments[1])}"
+        return super().call(name, arguments)
+
+    def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
+        name = ".".join(map(self.wording.term, attribute.path))
+        if isinstance(attribute, AttributeExists):
+            return f"exists {name}"
+        return _Told(self.wording, self.put_in, name).expression(attribute.test)
 
 
 def _terms(explanation: Explanation) -> Iterator[Term]:

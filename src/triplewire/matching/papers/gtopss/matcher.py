@@ -13,6 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.brute import TooManyMappingsError
+from triplewire.matching.explanation import Explanation, explain
 from triplewire.matching.matcher import Binding, Match, in_order, refused
 from triplewire.matching.papers.gtopss.constraints import Constraint, Constraints, Verdicts
 from triplewire.matching.papers.gtopss.joins import EventJoins, Join
@@ -80,6 +81,7 @@ class GToPSS:
         self._constraints = Constraints()
         self._shapes: dict[Shape, _Subscribers] = {}
         self._kept: dict[str, _Kept] = {}
+        self._subscriptions: dict[str, Subscription] = {}
 
     def add(self, subscription: Subscription) -> None:
         pattern = _accepted(subscription)
@@ -101,10 +103,12 @@ class GToPSS:
             tuple((place[v], self._constraints.intern(c, v)) for v, c in _constraints(pattern)),
             self._apart(pattern, place) if pattern.mapping == "injective" else None,
         )
+        self._subscriptions[kept.id] = subscription
         self._kept[kept.id] = self._shapes[shape].kept[kept.id] = kept
 
     def remove(self, id_: str) -> None:
         shape = self._kept.pop(id_).shape
+        del self._subscriptions[id_]
         subscribers = self._shapes[shape]
         del subscribers.kept[id_]
         if subscribers.kept:
@@ -123,6 +127,9 @@ class GToPSS:
             subscribers = self._shapes[shape]
             found += publication.matches(subscribers.join, subscribers.kept.values(), bindings)
         return sorted(found, key=lambda match: match.subscription)
+
+    def explain(self, id_: str, event: Event) -> Explanation:
+        return explain(self._subscriptions[id_], event, self.model)
 
     def label(self, vertex: Vertex | Term) -> Any:
         """What a vertex is called in GM: names that the model declares the same have one label."""
