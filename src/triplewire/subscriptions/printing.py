@@ -17,6 +17,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.model import EVERY_RESOURCE, THINGS, ConceptModel, reachable
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.terms import RDF, RDFS, TW, XSD
+from triplewire.subscriptions.attributes import tests_attributes
 from triplewire.subscriptions.notation import AND, ATOM, NOT, OR, Notation
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -264,7 +265,7 @@ class _Query:
 
     def filters(self) -> Iterator[str]:
         for expression in self.pattern.filters:
-            if not _tests_attributes(expression):
+            if not tests_attributes(expression):
                 yield self.notation.expression(expression)
             elif isinstance(expression, Call) and expression.name == "and":
                 yield from map(self.truth, expression.arguments)
@@ -312,12 +313,6 @@ class _Query:
                     yield f"!sameTerm({a}, {b})"
             else:
                 yield f"isLiteral({a}) || !sameTerm({a}, {b})"
-
-
-def _tests_attributes(expression: Expression) -> bool:
-    if isinstance(expression, Call):
-        return any(map(_tests_attributes, expression.arguments))
-    return isinstance(expression, AttributeTest | AttributeExists)
 
 
 def _on(value: Variable, test: Expression) -> Expression:
