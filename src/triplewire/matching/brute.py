@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.concepts.profile import event_profile
-from triplewire.matching.matcher import Binding, Match, in_order
+from triplewire.matching.matcher import MOST_MAPPINGS, Binding, Match, TooManyMappingsError, in_order
 from triplewire.matching.residual import solutions
 from triplewire.rdf.graph import Event
 from triplewire.rdf.terms import RDF, Term, Triple
@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
 Mu = dict[Variable, Term]
 
-MOST_MAPPINGS = 200_000
-"""A pattern with more mappings than this, at any step, is given up on for an event."""
-
 log = logging.getLogger(__name__)
-
-
-class TooManyMappingsError(Exception):
-    """The pattern leaves so much open that its mappings cannot all be told."""
 
 
 class BruteForce:

@@ -22,6 +22,13 @@ Binding: TypeAlias = dict[str, str]
 MOST_BINDINGS = 10_000
 """More bindings of one match than this are not told."""
 
+MOST_MAPPINGS = 200_000
+"""A pattern with more mappings than this, at any step, is given up on for an event."""
+
+
+class TooManyMappingsError(Exception):
+    """The pattern leaves so much open that its mappings cannot all be told."""
+
 
 @dataclass(frozen=True)
 class Match:
