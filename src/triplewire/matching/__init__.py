@@ -9,8 +9,13 @@ from triplewire.errors import UsageError
 from triplewire.matching.brute import BruteForce
 from triplewire.matching.matcher import Binding, Match, Matcher
 from triplewire.matching.papers.gtopss import GToPSS
+from triplewire.matching.papers.ops.matcher import OPS
 
-MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {"brute": BruteForce, "gtopss": GToPSS}
+MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {
+    "brute": BruteForce,
+    "ops": OPS,
+    "gtopss": GToPSS,
+}
 DEFAULT_MATCHER = "brute"
 
 

@@ -12,20 +12,25 @@ from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
 
+def any_event(rng: Random) -> Event:
+    return Event("source", "event", worlds.graph(rng))
+
+
 def check_churn(
     rng: Random,
     make: Callable[[ConceptModel], Matcher],
     draw: Callable[[Random, str, Event], Subscription],
     after: Callable[[Matcher], None] = lambda matcher: None,
     steps: int = 12,
+    draw_event: Callable[[Random], Event] = any_event,
 ) -> int:
     """Add, replace, remove and match in random order; tell how many matches there were, all of them the oracle's."""
     model = worlds.model(rng)
     matcher, brute = make(model), BruteForce(model)
     kept: set[str] = set()
-    event = Event("source", "event", worlds.graph(rng))
+    event = draw_event(rng)
     matches = 0
-    for step in range(steps):
+    for _ in range(steps):
         for id_ in (f"s{rng.randrange(steps)}" for _ in range(3)):
             subscription = draw(rng, id_, event)
             matcher.add(subscription)
@@ -42,7 +47,7 @@ def check_churn(
         assert matcher.match(event, bindings=True) == expected
         assert [m.subscription for m in matcher.match(event)] == [m.subscription for m in expected]
         matches += len(expected)
-        event = Event("source", f"event {step}", worlds.graph(rng))
+        event = draw_event(rng)
     for id_ in sorted(kept):
         matcher.remove(id_)
         after(matcher)

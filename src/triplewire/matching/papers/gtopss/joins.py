@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from triplewire.matching.brute import MOST_MAPPINGS, TooManyMappingsError
+from triplewire.matching.matcher import MOST_MAPPINGS, TooManyMappingsError
 from triplewire.matching.papers.gtopss.merged import Edge, Row, Star
 
 Rows = Sequence[Row]

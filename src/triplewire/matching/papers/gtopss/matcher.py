@@ -12,9 +12,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import ConceptModel
-from triplewire.matching.brute import TooManyMappingsError
 from triplewire.matching.explanation import Explanation, explain
-from triplewire.matching.matcher import Binding, Match, in_order, refused
+from triplewire.matching.matcher import Binding, Match, TooManyMappingsError, in_order, refused
 from triplewire.matching.papers.gtopss.constraints import Constraint, Constraints, Verdicts
 from triplewire.matching.papers.gtopss.joins import EventJoins, Join
 from triplewire.matching.papers.gtopss.merged import Edge, Label, MergedGraph, Row, Shape, starred
