@@ -10,6 +10,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.closure import close
 from triplewire.concepts.model import ConceptModel
+from triplewire.matching.explanation import Explanation, explain
 from triplewire.matching.matcher import Match, TooManyMappingsError, in_order
 from triplewire.matching.papers.eventgraph import EventGraph
 from triplewire.matching.papers.ops.ems import Contents, EMSArray, Entry
@@ -41,6 +42,7 @@ class OPS:
         self.array = EMSArray(model)
         self.entries: dict[StatementPattern, Entry] = {}
         self._graphs: dict[str, SubscriptionGraph] = {}
+        self._subscriptions: dict[str, Subscription] = {}
         self._initial_nodes = 0
 
     def add(self, subscription: Subscription) -> None:
@@ -48,6 +50,7 @@ class OPS:
         if graph.id in self._graphs:
             self.remove(graph.id)
         self._graphs[graph.id] = graph
+        self._subscriptions[graph.id] = subscription
         for statement in graph.statements:
             self.entries[statement] = self.array.enter(statement.meta)
         for statement in graph.leaving[0]:
@@ -57,6 +60,7 @@ class OPS:
 
     def remove(self, id_: str) -> None:
         graph = self._graphs.pop(id_)
+        del self._subscriptions[id_]
         for statement in graph.leaving[0]:
             waiting, contents = self.entries[statement].waiting, _contents(statement, graph)
             del waiting[contents][statement]
@@ -79,6 +83,9 @@ class OPS:
                 rows = in_order(graph.binding(tree.graph, pairs) for pairs in solutions) if bindings else None
                 found.append(Match(event.id, tree.graph.id, 1.0, rows))
         return found
+
+    def explain(self, id_: str, event: Event) -> Explanation:
+        return explain(self._subscriptions[id_], event, self.model)
 
     def grow(self, event: EventGraph) -> list[MatchingTree]:
         """The matching trees of an event, by subscription id; none for subscriptions that nothing in it matches."""
