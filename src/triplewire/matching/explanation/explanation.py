@@ -11,10 +11,10 @@ from pyoxigraph import NamedNode
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.profile import event_profile
-from triplewire.matching.brute import TooManyMappingsError
 from triplewire.matching.explanation.conditions import Condition, Conditions, HasHome
 from triplewire.matching.explanation.nearest_miss import Part, all_mappings, largest_part
 from triplewire.matching.explanation.reasons import Finding, InterestReason, Reasons, ResidualReason, interest_finding
+from triplewire.matching.matcher import TooManyMappingsError
 from triplewire.matching.residual import solutions
 from triplewire.rdf.graph import Event
 from triplewire.rdf.terms import Term

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triplewire.matching.brute import MOST_MAPPINGS, TooManyMappingsError
 from triplewire.matching.explanation.conditions import Conditions, Local, Mu
+from triplewire.matching.matcher import MOST_MAPPINGS, TooManyMappingsError
 from triplewire.rdf.terms import Term
 from triplewire.subscriptions.pattern import Arc, Variable
 
