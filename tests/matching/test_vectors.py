@@ -20,6 +20,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import EventError, SubscriptionError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import BruteForce, Match
+from triplewire.matching.engine.index import Index
 from triplewire.matching.translated import SparqlOracle
 from triplewire.rdf.graph import Event, check_strict
 from triplewire.rdf.terms import OWL, WELL_KNOWN_PREFIXES
@@ -125,6 +126,16 @@ def test_brute_force_agrees_with_the_vector(vector: Vector) -> None:
     brute = BruteForce(model)
     brute.add(vector.subscription(model))
     assert brute.match(vector.event(model), bindings=True) == vector.matches()
+
+
+@pytest.mark.usefixtures("stand_in")
+@vectors("matches")
+def test_the_engine_agrees_with_the_vector(vector: Vector) -> None:
+    model = vector.model()
+    index = Index.build([vector.subscription(model)], model)
+    assert index.match(vector.event(model), bindings=True) == vector.matches()
+    scores = [(match.subscription, match.score) for match in vector.matches()]
+    assert [(match.subscription, match.score) for match in index.match(vector.event(model))] == scores
 
 
 @vectors("matches", of_oxigraph=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from triplewire.matching.explanation import Explanation
 
 Mu = dict[Variable, Term]
+Mappings = Callable[[Pattern, ClosedEvent], Iterable[Mu]]
 
 log = logging.getLogger(__name__)
 
@@ -66,28 +67,28 @@ class BruteForce:
 
 
 def match_one(
-    subscription: Subscription, event: ClosedEvent, profile: frozenset[NamedNode]
+    subscription: Subscription, event: ClosedEvent, profile: frozenset[NamedNode], mappings: Mappings | None = None
 ) -> tuple[float, list[Binding]] | None:
-    """Score and bindings if one alternative matches, else None."""
+    """Score and bindings if one alternative matches, else None. ``mappings`` finds a pattern's mappings."""
     scores: list[float] = []
     rows: list[Binding] = []
     exact: list[Binding] = []
     for alternative in subscription.alternatives:
-        score = _score(alternative.pattern, event, profile)
-        solutions_ = None if score is None else _alternative(alternative, event)
-        if score is not None and solutions_ is not None:
-            scores.append(score)
+        reached = score(alternative.pattern, event, profile)
+        solutions_ = None if reached is None else _alternative(alternative, event, mappings)
+        if reached is not None and solutions_ is not None:
+            scores.append(reached)
             (exact if alternative.residual else rows).extend(solutions_)
     if not scores:
         return None
     return max(scores), _distinct(rows) + exact
 
 
-def _alternative(alternative: Alternative, event: ClosedEvent) -> list[Binding] | None:
+def _alternative(alternative: Alternative, event: ClosedEvent, find: Mappings | None) -> list[Binding] | None:
     """The bindings of an alternative that matches: its residual's solutions if it has one, else its mappings."""
     if alternative.pattern.needs_home and event.home is None:
         return None
-    mappings = list(_mappings(alternative.pattern, event))
+    mappings = list((find or _mappings)(alternative.pattern, event))
     if not mappings:
         return None
     if alternative.residual is not None:
@@ -95,17 +96,17 @@ def _alternative(alternative: Alternative, event: ClosedEvent) -> list[Binding] 
     return [{str(variable): str(term) for variable, term in mu.items()} for mu in mappings]
 
 
-def _score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -> float | None:
+def score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -> float | None:
     """The least score of the pattern's interests, 1 if it has none, None if one is not above its threshold."""
     least = 1.0
     for interest in pattern.interests:
         measure = event.model.similarity
         if interest.attached:
             measure = measure.extended(interest.attached)
-        score = measure.profiles(interest.concepts, profile)
-        if not score > interest.threshold:
+        reached = measure.profiles(interest.concepts, profile)
+        if not reached > interest.threshold:
             return None
-        least = min(least, score)
+        least = min(least, reached)
     return least
 
 
@@ -181,11 +182,11 @@ def _holds(pattern: Pattern, mu: Mu, event: ClosedEvent) -> bool:
         all(event.has_class(images[c.vertex], c.cls) for c in pattern.classes)
         and all(is_a(images[c.vertex], c, event) for c in pattern.is_a)
         and all(holds(f, lambda v: image(mu, v, event), lambda path: values(path, event)) for f in pattern.filters)
-        and (pattern.mapping == "homomorphic" or _injective(images, event))
+        and (pattern.mapping == "homomorphic" or injective(images, event))
     )
 
 
-def _injective(images: dict[Vertex, Term], event: ClosedEvent) -> bool:
+def injective(images: dict[Vertex, Term], event: ClosedEvent) -> bool:
     """Different vertices of the pattern go to different resources. Constants that are the same are one vertex."""
     vertices = {event.name(v) if isinstance(v, NamedNode) else v: image for v, image in images.items()}
     resources = [image for image in vertices.values() if not isinstance(image, Literal)]

@@ -42,7 +42,7 @@ class Number:
             return self.value
         if rank is Rank.DECIMAL:
             return Decimal(self.value)
-        return single(float(self.value)) if rank is Rank.FLOAT else float(self.value)
+        return single(double(self.value)) if rank is Rank.FLOAT else double(self.value)
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,14 @@ def number_literal(number: Number) -> Literal:
     else:
         text = f"{number.value:f}" if isinstance(number.value, Decimal) else str(number.value)
     return Literal(text, datatype=datatype)
+
+
+def double(number: int | Decimal | float) -> float:
+    """The nearest double-precision number."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
 
 
 def single(number: float) -> float:

@@ -40,7 +40,9 @@ from triplewire.subscriptions.pattern import (
 Lookup = Callable[[Variable | Home | NamedNode], Term | None]
 Values = Callable[[tuple[NamedNode, ...]], frozenset[Term]]
 
-_ZONES_APART = Decimal(14 * 3600)
+ZONES_APART = Decimal(14 * 3600)
+"""In seconds, how far apart two moments must be to be in order if one has a time zone and the other has none."""
+
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -139,7 +141,7 @@ def compare(name: str, left: Term, right: Term) -> bool:
 def _order_of_moments(a: Moment, b: Moment) -> int:
     """-1, 0 or 1; an error where a missing time zone leaves it open."""
     difference = a.seconds - b.seconds
-    if a.zoned != b.zoned and abs(difference) <= _ZONES_APART:
+    if a.zoned != b.zoned and abs(difference) <= ZONES_APART:
         raise FilterError("one time has a zone and the other has none, and they are too close to tell")
     return (difference > 0) - (difference < 0)
 

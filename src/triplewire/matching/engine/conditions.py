@@ -1,0 +1,151 @@
+"""What filters ask of single vertices: the part of them that the trie can decide.
+
+A filter becomes a list of **ways** in which it may come true, each a conjunction of atoms. Where an atom is
+``UNDECIDED``, the others are necessary and the filter itself must be looked at afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from typing import TypeAlias
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.matching.engine.ranks import FLIPPED, Range, known_value, prefix_range, range_of
+from triplewire.rdf.terms import Resource
+from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Variable
+
+Label: TypeAlias = bytes | Range
+"""What is asked of one vertex: a word of the labels' dictionary, or a range of values."""
+Names: TypeAlias = Callable[[Resource], Resource]
+
+MOST_WAYS = 8
+"""A filter with more ways than this is left undecided, as far as needed."""
+
+_TEXTS = {"contains", "strends", "regex"}
+_ANY_TEXT = Range("text *", None, None)
+
+
+class _Undecided(Enum):
+    UNDECIDED = "undecided"
+
+
+UNDECIDED = _Undecided.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A variable's vertex has a label."""
+
+    variable: Variable
+    label: Label
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """There is a vertex with these labels at the end of a path from the home vertex."""
+
+    path: tuple[NamedNode, ...]
+    labels: tuple[Label, ...] = ()
+
+
+Atom: TypeAlias = Demand | Attribute | _Undecided
+Way: TypeAlias = tuple[Atom, ...]
+
+
+def is_label(term: NamedNode | Literal, name: Names) -> bytes:
+    """The label of being a certain constant, under the one name for all that are the same."""
+    return b"i" + text_of(term if isinstance(term, Literal) else name(term))
+
+
+def text_of(term: object) -> bytes:
+    """A term as the dictionaries know it."""
+    return str(term).encode("utf-8", "surrogatepass")
+
+
+def ways_of(filters: Iterable[Expression], name: Names) -> list[Way]:
+    """The ways in which all of some filters may come true."""
+    return _all([_ways(filter_, True, name) for filter_ in filters])
+
+
+def _ways(expression: Expression, wanted: bool, name: Names) -> list[Way]:
+    """The ways in which an expression may come to be true, or false if that is wanted. An error is neither."""
+    match expression:
+        case Call("not", (argument,)):
+            return _ways(argument, not wanted, name)
+        case Call("and" | "or" as operator, arguments):
+            parts = [_ways(argument, wanted, name) for argument in arguments]
+            return _all(parts) if (operator == "and") is wanted else _some(parts)
+        case Call("in", (needle, *hay)) if wanted:
+            return _some([_ways(Call("=", (needle, straw)), True, name) for straw in hay])
+        case AttributeExists(path) if wanted:
+            return [(Attribute(path),)]
+        case AttributeTest(path, test) if wanted:
+            return [_attribute(path, way) for way in _ways(test, True, name)]
+        case AttributeTest(path, _):
+            return [(Attribute(path), UNDECIDED)]
+        case Call(operator, arguments) if wanted:
+            return [_comparison(operator, arguments, name)]
+        case _:
+            return [(UNDECIDED,)]
+
+
+def _all(parts: list[list[Way]]) -> list[Way]:
+    """Ways to have all the parts; the part with most ways is left undecided where they would be too many."""
+    while True:
+        count = 1
+        for part in parts:
+            count *= len(part)
+        if count <= MOST_WAYS:
+            return [tuple(dict.fromkeys(atom for way in chosen for atom in way)) for chosen in product(*parts)]
+        widest = max(range(len(parts)), key=lambda i: len(parts[i]))
+        parts = [[(UNDECIDED,)] if i == widest else part for i, part in enumerate(parts)]
+
+
+def _some(parts: list[list[Way]]) -> list[Way]:
+    ways = list(dict.fromkeys(way for part in parts for way in part))
+    return ways if len(ways) <= MOST_WAYS else [(UNDECIDED,)]
+
+
+def _attribute(path: tuple[NamedNode, ...], way: Way) -> Way:
+    """A way to satisfy an attribute's test: what it demands of the value, and whether that is all."""
+    labels = tuple(atom.label for atom in way if isinstance(atom, Demand) and atom.variable == VALUE)
+    found = Attribute(path, labels)
+    return (found,) if len(labels) == len(way) else (found, UNDECIDED)
+
+
+def _comparison(operator: str, arguments: tuple[Expression, ...], name: Names) -> Way:
+    """What a call with a variable and a constant demands of the variable."""
+    if operator in _TEXTS and isinstance(arguments[0], Variable):
+        return (Demand(arguments[0], _ANY_TEXT), UNDECIDED)
+    if len(arguments) != 2:
+        return (UNDECIDED,)
+    left, right = arguments
+    if operator in FLIPPED and isinstance(left, Literal | NamedNode):
+        operator, left, right = FLIPPED[operator], right, left
+    match operator, left, right:
+        case (("=" | "sameterm"), Variable(), NamedNode()):
+            return (Demand(left, is_label(right, name)),)
+        case "sameterm", Variable(), Literal():
+            return (Demand(left, is_label(right, name)),)
+        case "strstarts", Variable(), Literal():
+            range_ = prefix_range(right)
+            return (UNDECIDED,) if range_ is None else (Demand(left, range_),)
+        case _, Variable(), Literal() if operator in FLIPPED:
+            return _ordered(operator, left, right, False, name)
+        case _, Call("number", (Variable() as read,)), Literal() if operator in FLIPPED:
+            return _ordered(operator, read, right, True, name)
+        case _:
+            return (UNDECIDED,)
+
+
+def _ordered(operator: str, variable: Variable, constant: Literal, read: bool, name: Names) -> Way:
+    range_ = range_of(operator, constant, read)
+    if range_ is not None:
+        return (Demand(variable, range_),)
+    if operator == "=" and known_value(constant) is None:  # equal to itself alone
+        return (Demand(variable, is_label(constant, name)),)
+    return (UNDECIDED,)

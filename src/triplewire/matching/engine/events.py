@@ -1,0 +1,263 @@
+"""Events as numbers: which labels each vertex has, where its values stand, and its arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
+from triplewire.matching.engine.compile import ANY, SCOPES
+from triplewire.matching.engine.conditions import text_of
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent
+from triplewire.matching.engine.facts import Facts
+from triplewire.matching.engine.ranks import Domains
+from triplewire.matching.engine.texts import Dictionary
+from triplewire.rdf.terms import Resource, Term
+from triplewire.subscriptions.pattern import Scope
+
+Places = tuple[tuple[int, int, int], ...]
+Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer")
+
+MOST_REMEMBERED = 100_000
+"""How many terms an encoder remembers what it found out about."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of some patterns. Label ``n`` of the dictionary has the number ``n + 1``; 0 is the home vertex's."""
+
+    labels: Dictionary
+    properties: Dictionary
+    domains: Domains
+
+    @cached_property
+    def kinds(self) -> frozenset[bytes]:
+        """The kinds of labels that there are, by their first letters."""
+        texts = self.labels.texts
+        return frozenset(bytes([letter]) for letter in np.unique(texts.data[texts.offsets[:-1]]).tobytes())
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """The scopes of arcs that there are."""
+        texts = self.properties.texts
+        used = frozenset(np.unique(texts.data[texts.offsets[:-1]]).tobytes())
+        loops = b"o" in self.kinds
+        return [scope for scope, letter in SCOPES.items() if letter[0] in used or loops]
+
+    def label(self, text: bytes) -> int:
+        """The number of a label, or -1."""
+        found = self.labels.find(text)
+        return -1 if found < 0 else found + 1
+
+
+class Encoder:
+    """Puts events into the numbers of one vocabulary, and remembers what it found out about terms."""
+
+    def __init__(self, vocabulary: Vocabulary, model: ConceptModel) -> None:
+        self.vocabulary = vocabulary
+        self.model = model
+        self._of_type = _Memory(self._labels_of_type)
+        self._of_literal = _Memory(self._labels_of_literal)
+        self._of_name = _Memory(self._labels_of_name)
+        self._above = _Memory(self._labels_above)
+        self._properties = _Memory(self._property)
+        self._places = _Memory(self._places_of)
+        self._universal = self._labels(b"c" + text_of(cls) for cls in EVERY_RESOURCE)
+        self._compares = not vocabulary.kinds.isdisjoint({b"l", b"L", b"e", b"g", b"G"})
+
+    def encode(self, facts: Facts) -> tuple[EncodedEvent, bool]:
+        """The event, and whether that is all that there is to say.
+
+        It is not if a value is rounded onto several bounds: then it stands there once for each, and some that match
+        may not.
+        """
+        labels = [self._vertex(term, facts) for term in facts.vertices]
+        if facts.closed.home is not None:
+            labels[facts.numbers[facts.closed.home]].add(HOME_LABEL)
+        if self._compares:
+            self._compare(facts, labels)
+        arcs: list[tuple[int, int, int]] = []
+        for scope in self.vocabulary.scopes:
+            arcs += self._arcs(facts, scope, labels)
+        ranks, copies = self._ranks(facts)
+        resource = [not isinstance(term, Literal) for term in facts.vertices]
+        for original in copies:
+            labels.append(labels[original])
+            resource.append(False)
+        arcs += [(s, p, len(facts.vertices) + i) for i, one in enumerate(copies) for s, p, o in arcs if o == one]
+        return _encoded(labels, ranks, arcs, resource), not copies
+
+    def _vertex(self, term: Term, facts: Facts) -> set[int]:
+        """The labels of a vertex by itself, without comparisons in the taxonomy and loops."""
+        if isinstance(term, Literal):
+            return set(self._of_literal(term))
+        found = set(self._universal)
+        if isinstance(term, NamedNode) or term in self.model.names:
+            found.update(self._of_name(term))
+        for cls in facts.types.get(term, ()):
+            found.update(self._of_type(cls))
+        return found
+
+    def _labels(self, texts: Iterable[bytes]) -> tuple[int, ...]:
+        return tuple(number for text in texts if (number := self.vocabulary.label(text)) >= 0)
+
+    def _labels_of_name(self, term: Resource) -> tuple[int, ...]:
+        return self._labels([b"i" + text_of(self.model.names.get(term, term))])
+
+    def _labels_of_type(self, cls: Resource) -> tuple[int, ...]:
+        return self._labels(kind + text_of(name) for name in self.model.aliases(cls) for kind in (b"c", b"t"))
+
+    def _labels_of_literal(self, literal: Literal) -> tuple[int, ...]:
+        classes = self.model.literal_classes(literal)
+        own = [b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
+        above = {upper for cls in classes for upper in self.model.class_hierarchy.above(cls)}
+        return self._labels([*own, *(kind + text_of(cls) for cls in above for kind in (b"l", b"L"))])
+
+    def _labels_above(self, cls: Resource) -> tuple[tuple[int, int], ...]:
+        """For each class above one, the labels of being at or below it and of being below it; -1 for no such label."""
+        texts = map(text_of, self.model.class_hierarchy.above(cls))
+        pairs = ((self.vocabulary.label(b"l" + text), self.vocabulary.label(b"L" + text)) for text in texts)
+        return tuple(pair for pair in pairs if pair != (-1, -1))
+
+    def _compare(self, facts: Facts, labels: list[set[int]]) -> None:
+        """Add the labels of comparisons in the taxonomy."""
+        for term, own in zip(facts.vertices, labels, strict=True):
+            own.update(self._stated(term, facts))
+            if not isinstance(term, Literal):
+                own.update(self._at_or_below(term, facts))
+        for upper, label in self._at_or_above(facts):
+            if upper in facts.numbers:
+                labels[facts.numbers[upper]].add(label)
+
+    def _stated(self, term: Term, facts: Facts) -> Iterator[int]:
+        """The labels of the classes that are stated outright."""
+        for cls in facts.closed.asserted_classes(term):
+            names = () if isinstance(cls, Literal) else self.model.aliases(cls)
+            yield from self._labels(b"e" + text_of(name) for name in names if facts.closed.name(name) == cls)
+
+    def _at_or_below(self, term: Resource, facts: Facts) -> Iterator[int]:
+        """The labels of the classes that a resource is at or below."""
+        hierarchy = self.model.class_hierarchy
+        same = {up for up in hierarchy.above(term) if hierarchy.is_below(up, term)}
+        excluded = {-1, *self._labels(b"L" + text_of(name) for name in same)}
+        for cls in self._classes(term, facts):
+            for at_or_below, below in self._above(cls):
+                yield from {at_or_below, below} - excluded
+
+    def _at_or_above(self, facts: Facts) -> Iterator[tuple[Term, int]]:
+        """The labels of being above some class, each with a term that is."""
+        hierarchy = self.model.class_hierarchy
+        for cls, numbers in self._lower:
+            node = facts.closed.names.get(cls, cls)
+            for upper in {up for one in self._classes(node, facts) for up in hierarchy.above(one)}:
+                same = hierarchy.is_below(upper, node) and hierarchy.is_below(node, upper)
+                yield from ((facts.closed.name(upper), label) for label, higher in numbers if not (higher and same))
+
+    def _classes(self, term: Resource, facts: Facts) -> Iterator[Resource]:
+        """A resource itself and its classes, whether or not it is a vertex of the event."""
+        yield term
+        yield from EVERY_RESOURCE
+        yield from facts.types.get(term, ())
+        for name in self.model.aliases(term):
+            yield from self.model.types.get(name, ())
+
+    @cached_property
+    def _lower(self) -> list[tuple[NamedNode, list[tuple[int, bool]]]]:
+        """The classes that something is asked to be above of, and the numbers of the labels that ask it."""
+        found: dict[bytes, list[tuple[int, bool]]] = {}
+        for number, text in enumerate(self.vocabulary.labels.texts):
+            if text[:1] in (b"g", b"G"):
+                found.setdefault(text[1:], []).append((number + 1, text[:1] == b"G"))
+        return [(NamedNode(text.decode("utf-8", "surrogatepass")[1:-1]), numbers) for text, numbers in found.items()]
+
+    def _property(self, key: tuple[bytes, NamedNode]) -> tuple[int, int]:
+        """The number of a property in a scope, and the number of the label for a loop; -1 where there is none."""
+        text = key[0] + text_of(key[1])
+        return self.vocabulary.properties.find(text), self.vocabulary.label(b"o" + text)
+
+    def _arcs(self, facts: Facts, scope: Scope, labels: list[set[int]]) -> Iterator[tuple[int, int, int]]:
+        """The arcs in a scope that patterns name; loops are entered as labels too."""
+        letter = SCOPES[scope]
+        any_property = self.vocabulary.properties.find(letter + ANY)
+        any_loop = self.vocabulary.label(b"o" + letter + ANY)
+        pairs: set[tuple[int, int]] = set()
+        for property_, ends in facts.arcs(scope).items():
+            number, loop = self._properties((letter, property_))
+            if number >= 0:
+                yield from ((s, number, o) for s, o in ends)
+            if loop >= 0:
+                for s, o in ends:
+                    if s == o:
+                        labels[s].add(loop)
+            if any_property >= 0 or any_loop >= 0:
+                pairs.update(ends)
+        if any_property >= 0:
+            yield from ((s, any_property, o) for s, o in pairs)
+        if any_loop >= 0:
+            for s, o in pairs:
+                if s == o:
+                    labels[s].add(any_loop)
+
+    def _places_of(self, literal: Literal) -> Places:
+        return tuple(self.vocabulary.domains.places(literal))
+
+    def _ranks(self, facts: Facts) -> tuple[NDArray[np.int32], list[int]]:
+        """The ranks of values, and the vertices that stand in several places and are entered once more for each."""
+        count = len(self.vocabulary.domains.names)
+        columns: list[list[int]] = []
+        copies: list[int] = []
+        more: list[list[int]] = []
+        for vertex, term in enumerate(facts.vertices):
+            column = [-1] * count
+            if count and isinstance(term, Literal):
+                places = self._places(term)
+                for domain, first, _ in places:
+                    column[domain] = first
+                choices = [range(first, last + 1, 2) for _, first, last in places]
+                if any(len(choice) > 1 for choice in choices):
+                    for chosen in islice(product(*choices), 1, None):
+                        ranks = dict(zip((domain for domain, _, _ in places), chosen, strict=True))
+                        more.append([ranks.get(domain, -1) for domain in range(count)])
+                        copies.append(vertex)
+            columns.append(column)
+        columns += more
+        return np.array(columns, np.int32).reshape(len(columns), count).T, copies
+
+
+class _Memory(dict[Key, Answer]):
+    """A function's answers, kept until they are very many."""
+
+    def __init__(self, function: Callable[[Key], Answer]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __call__(self, key: Key) -> Answer:
+        return self[key]
+
+    def __missing__(self, key: Key) -> Answer:
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        answer = self[key] = self.function(key)
+        return answer
+
+
+def _encoded(
+    labels: list[set[int]], ranks: NDArray[np.int32], arcs: list[tuple[int, int, int]], resource: list[bool]
+) -> EncodedEvent:
+    offsets = np.zeros(len(labels) + 1, np.int64)
+    np.cumsum([len(own) for own in labels], out=offsets[1:])
+    return EncodedEvent(
+        label_offsets=offsets,
+        labels=np.array([label for own in labels for label in sorted(own)], np.int32),
+        ranks=np.ascontiguousarray(ranks),
+        arcs=np.array(arcs, np.int32).reshape(-1, 3),
+        resource=np.array(resource, np.bool_),
+    )

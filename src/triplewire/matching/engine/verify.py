@@ -1,0 +1,251 @@
+"""Verifying candidates: whether a subscription matches an event, and under which mappings, by search with an index.
+
+It says what brute force says. The search goes from arc to arc, next always to one that touches what is bound, and
+turns back as soon as a constraint or a filter fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.closure import ClosedEvent
+from triplewire.matching.brute import MOST_MAPPINGS, Mu, arcs_of, image, injective, is_a, match_one, score
+from triplewire.matching.engine.facts import Facts
+from triplewire.matching.matcher import Binding
+from triplewire.matching.residual import solutions
+from triplewire.rdf.terms import Term, Triple
+from triplewire.subscriptions.evaluate import holds
+from triplewire.subscriptions.pattern import (
+    VALUE,
+    Alternative,
+    Arc,
+    AttributeTest,
+    Call,
+    ClassConstraint,
+    Expression,
+    IsA,
+    Pattern,
+    Scope,
+    Subscription,
+    Variable,
+    free_variables,
+)
+
+Check: TypeAlias = Callable[[Mu], bool]
+Step: TypeAlias = Arc | Variable
+"""What a search goes on with: an arc to find, or a variable that may be any vertex."""
+
+
+class Verifier:
+    """One event, with what has been found out about it so far; ``work`` counts the filters that were evaluated."""
+
+    def __init__(self, facts: Facts, work: Counter[str]) -> None:
+        self.facts = facts
+        self.work = work
+        self._filters: dict[tuple[Expression, tuple[Term | None, ...]], bool] = {}
+        self._paths: dict[tuple[NamedNode, ...], frozenset[Term]] = {}
+        self._indexes: dict[Scope, _ArcIndex] = {}
+
+    @property
+    def closed(self) -> ClosedEvent:
+        return self.facts.closed
+
+    def score(self, subscription: Subscription) -> float | None:
+        """The score of a match, None if there is none."""
+        best: float | None = None
+        for alternative in subscription.alternatives:
+            if best == 1.0:
+                break
+            found = score(alternative.pattern, self.closed, self.facts.profile)
+            if found is not None and (best is None or found > best) and self._matches(alternative):
+                best = found
+        return best
+
+    def outcome(self, subscription: Subscription) -> tuple[float, list[Binding]] | None:
+        """Score and bindings if one alternative matches, else None. Of very many mappings the first found count."""
+        return match_one(subscription, self.closed, self.facts.profile, self._first_mappings)
+
+    def _matches(self, alternative: Alternative) -> bool:
+        pattern, residual = alternative.pattern, alternative.residual
+        if pattern.needs_home and self.closed.home is None:
+            return False
+        if next(self.mappings(pattern), None) is None:
+            return False
+        return residual is None or solutions(residual, self.closed) is not None
+
+    def _first_mappings(self, pattern: Pattern, _event: ClosedEvent) -> Iterator[Mu]:
+        return islice(self.mappings(pattern), MOST_MAPPINGS)
+
+    def mappings(self, pattern: Pattern) -> Iterator[Mu]:
+        """Every mapping of the pattern's variables under which the pattern holds, each once."""
+        steps = list(self._steps(pattern))
+        checks = self._checks(pattern, steps)
+        if not all(check({}) for check in checks[0]):
+            return
+        if not steps:
+            yield {}
+            return
+        ways = [self._extend({}, steps[0])]
+        while ways:
+            mu = next(ways[-1], None)
+            if mu is None:
+                ways.pop()
+            elif all(check(mu) for check in checks[len(ways)]):
+                if len(ways) == len(steps):
+                    yield mu
+                else:
+                    ways.append(self._extend(mu, steps[len(ways)]))
+
+    def _steps(self, pattern: Pattern) -> Iterator[Step]:
+        """Arcs in an order in which each touches what is bound where possible, then the variables of no arc."""
+        left = list(dict.fromkeys(pattern.arcs))
+        bound: set[Variable] = set()
+        while left:
+            arc = min(left, key=lambda arc: self._openness(arc, bound))
+            left.remove(arc)
+            bound.update(part for part in (arc.subject, arc.property, arc.object) if isinstance(part, Variable))
+            yield arc
+        yield from sorted(pattern.variables - bound, key=str)
+
+    def _openness(self, arc: Arc, bound: set[Variable]) -> tuple[int, int]:
+        """How much an arc leaves open: its unbound ends, then how many arcs of the event have its property."""
+        ends = sum(isinstance(end, Variable) and end not in bound for end in (arc.subject, arc.object))
+        known = not isinstance(arc.property, Variable)
+        return ends, len(self._index(arc.scope).by_property.get(arc.property if known else None, ()))  # type: ignore[arg-type]
+
+    def _checks(self, pattern: Pattern, steps: list[Step]) -> list[list[Check]]:
+        """What is to be checked before the first step, and after each."""
+        due: list[list[Check]] = [[] for _ in range(len(steps) + 1)]
+        bound_at: dict[object, int] = {}
+        for number, step in enumerate(steps, 1):
+            for part in (step.subject, step.property, step.object) if isinstance(step, Arc) else (step,):
+                bound_at.setdefault(part, number if isinstance(part, Variable) else 0)
+
+        def at(*parts: object) -> list[Check]:
+            return due[max((bound_at.get(part, 0) for part in parts), default=0)]
+
+        for constraint in pattern.classes:
+            at(constraint.vertex).append(partial(self._has_class, constraint))
+        for test in pattern.is_a:
+            at(test.vertex).append(partial(self._is_a, test))
+        for filter_ in pattern.filters:
+            free = tuple(dict.fromkeys(free_variables(filter_)))
+            inside = _reaches_inside(filter_)
+            (due[-1] if inside else at(*free)).append(partial(self._holds, filter_, None if inside else free))
+        if pattern.mapping == "injective":
+            for checks in due:
+                checks.append(partial(_injective, pattern, self.closed))
+        return due
+
+    def _has_class(self, constraint: ClassConstraint, mu: Mu) -> bool:
+        term = image(mu, constraint.vertex, self.closed)
+        return term is not None and self.closed.has_class(term, constraint.cls)
+
+    def _is_a(self, test: IsA, mu: Mu) -> bool:
+        term = image(mu, test.vertex, self.closed)
+        return term is not None and is_a(term, test, self.closed)
+
+    def _holds(self, filter_: Expression, free: tuple[Variable, ...] | None, mu: Mu) -> bool:
+        """Whether a filter is true: evaluated once for the same terms, unless it may see every variable."""
+        if free is None:
+            return self._evaluated(filter_, mu)
+        key = (filter_, tuple(mu.get(variable) for variable in free))
+        if key not in self._filters:
+            self._filters[key] = self._evaluated(filter_, mu)
+        return self._filters[key]
+
+    def _evaluated(self, filter_: Expression, mu: Mu) -> bool:
+        self.work["filters evaluated"] += 1
+        return holds(filter_, lambda part: image(mu, part, self.closed), self._values)
+
+    def _values(self, path: tuple[NamedNode, ...]) -> frozenset[Term]:
+        """The terms at the end of a path from the home vertex."""
+        if path not in self._paths:
+            by_subject = self._index(Scope.CLOSED).by_subject
+            ends: set[Term] = set() if self.closed.home is None else {self.closed.home}
+            for step in path:
+                ends = {triple.object for end in ends for triple in by_subject.get((step, end), ())}
+            self._paths[path] = frozenset(ends)
+        return self._paths[path]
+
+    def _extend(self, mu: Mu, step: Step) -> Iterator[Mu]:
+        """The mapping extended in every way that a step allows."""
+        if isinstance(step, Variable):
+            return ({**mu, step: vertex} for vertex in self.closed.vertices)
+        parts = (step.subject, step.property, step.object)
+        subject, object_ = (image(mu, end, self.closed) for end in (step.subject, step.object))
+        known = step.property if isinstance(step.property, NamedNode) else mu.get(step.property)
+        found = self._index(step.scope).find(subject, known, object_)
+        unbound = [(i, part) for i, part in enumerate(parts) if isinstance(part, Variable) and part not in mu]
+        return _bound(mu, unbound, found)
+
+    def _index(self, scope: Scope) -> _ArcIndex:
+        if scope not in self._indexes:
+            self._indexes[scope] = _ArcIndex(arcs_of(self.closed, scope))
+        return self._indexes[scope]
+
+
+class _ArcIndex:
+    """Arcs by property and by either end; under the property None are all."""
+
+    def __init__(self, arcs: frozenset[Triple]) -> None:
+        self.arcs = arcs
+
+    @cached_property
+    def by_property(self) -> dict[Term | None, list[Triple]]:
+        return _grouped((key, arc) for arc in self.arcs for key in (arc.property, None))
+
+    @cached_property
+    def by_subject(self) -> dict[tuple[Term | None, Term], list[Triple]]:
+        return _grouped(((p, arc.subject), arc) for arc in self.arcs for p in (arc.property, None))
+
+    @cached_property
+    def by_object(self) -> dict[tuple[Term | None, Term], list[Triple]]:
+        return _grouped(((p, arc.object), arc) for arc in self.arcs for p in (arc.property, None))
+
+    def find(self, subject: Term | None, property_: Term | None, object_: Term | None) -> Iterator[Triple]:
+        """The arcs with these parts; None is any."""
+        if subject is not None:
+            found = self.by_subject.get((property_, subject), [])
+            return (arc for arc in found if object_ is None or arc.object == object_)
+        if object_ is not None:
+            return iter(self.by_object.get((property_, object_), []))
+        return iter(self.by_property.get(property_, []))
+
+
+Key = TypeVar("Key")
+
+
+def _grouped(pairs: Iterable[tuple[Key, Triple]]) -> dict[Key, list[Triple]]:
+    found: dict[Key, list[Triple]] = {}
+    for key, arc in pairs:
+        found.setdefault(key, []).append(arc)
+    return found
+
+
+def _bound(mu: Mu, unbound: list[tuple[int, Variable]], found: Iterator[Triple]) -> Iterator[Mu]:
+    """A mapping with its unbound variables bound by each arc; one that stands in two places must be one term."""
+    for arc in found:
+        extended = dict(mu)
+        if all(extended.setdefault(variable, arc[i]) == arc[i] for i, variable in unbound):
+            yield extended
+
+
+def _injective(pattern: Pattern, event: ClosedEvent, mu: Mu) -> bool:
+    images = {v: term for v in pattern.vertices if (term := image(mu, v, event)) is not None}
+    return injective(images, event)
+
+
+def _reaches_inside(expression: Expression) -> bool:
+    """Whether an expression has an attribute's test in it, which may use any variable."""
+    if isinstance(expression, Call):
+        return any(map(_reaches_inside, expression.arguments))
+    if not isinstance(expression, AttributeTest):
+        return False
+    return any(v != VALUE for v in free_variables(expression.test)) or _reaches_inside(expression.test)
