@@ -1,0 +1,68 @@
+"""How kernels are compiled: in one place, the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+JIT: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function over arrays when it is first called, and keep the result on disk.
+
+    It lets go of the interpreter's lock, checks no bounds and never raises.
+    """
+    return njit(**JIT)(function)
+
+
+def lowest(mask: int) -> int:
+    """The number of the lowest bit of a mask that has one."""
+    return (int(mask) & -int(mask)).bit_length() - 1
+
+
+def prefetch(rows: Any, row: int) -> None:
+    """Ask for a row of a two-dimensional array that will be read soon. Changes nothing."""
+
+
+@intrinsic
+def _lowest(typing: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        never_zero = context.get_constant(types.boolean, True)
+        return builder.cttz(arguments[0], never_zero)
+
+    return types.int64(types.uint64), generate
+
+
+@overload(lowest, inline="always")
+def _compiled_lowest(mask):
+    return lambda mask: _lowest(mask)
+
+
+@intrinsic
+def _prefetch(typing: Any, rows: Any, row: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        zero = context.get_constant(types.intp, 0)
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1], zero])
+        word = ir.IntType(32)
+        byte = ir.IntType(8).as_pointer()
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        )
+        read, near, data = (ir.Constant(word, number) for number in (0, 3, 1))
+        builder.call(function, [builder.bitcast(place, byte), read, near, data])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.intp), generate
+
+
+@overload(prefetch, inline="always")
+def _compiled_prefetch(rows, row):
+    return lambda rows, row: _prefetch(rows, row)

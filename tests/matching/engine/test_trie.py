@@ -1,0 +1,87 @@
+"""The trie finds what the definition finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns, some_ranges
+from tests.matching.engine.naive import naive
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, join
+from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, build_trie, expand, match, match_batch
+
+WORLDS = [
+    Vocabulary(),
+    Vocabulary(labels=2, properties=1, ranges=0),
+    Vocabulary(labels=30, ranges=40),
+    Vocabulary(labels=3, ranges=60, domains=1, bounds=20),
+    Vocabulary(labels=60, properties=40, ranges=0),
+]
+
+
+@pytest.mark.parametrize("words", WORLDS, ids=range(len(WORLDS)))
+@pytest.mark.parametrize("number", [1, 10, 200])
+def test_the_trie_finds_what_the_definition_finds(words: Vocabulary, number: int) -> None:
+    for seed in range(400 // number):
+        rng = Random(seed)
+        patterns = some_patterns(rng, words, min(number, 1 + 40 * seed + number // 2))
+        trie = build_trie(patterns)
+        scratch = Scratch(trie)
+        for _ in range(4):
+            event = some_event(rng, words)
+            assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+
+
+def test_a_batch_is_matched_like_its_events() -> None:
+    rng = Random(1)
+    patterns = some_patterns(rng, Vocabulary(), 50)
+    trie = build_trie(patterns)
+    scratch = Scratch(trie)
+    events = [some_event(rng, Vocabulary()) for _ in range(30)]
+    alone = [sorted(match(trie, event, scratch).tolist()) for event in events]
+    scratch.groups = scratch.groups[: len(trie.nodes)]  # room for one event at a time
+    offsets, groups = match_batch(trie, join(events), scratch)
+    assert [sorted(groups[a:b].tolist()) for a, b in pairwise(offsets)] == alone
+
+
+def test_patterns_that_differ_in_names_only_are_one_group() -> None:
+    ranges = some_ranges(Random(0), Vocabulary())
+    labels = [[HOME_LABEL], [1], [2], [1]]
+    arcs = [(0, 0, 1), (1, 1, 2), (0, 0, 3)]
+    renamed = [[1], [2], [1], [HOME_LABEL]]
+    trie = build_trie(encoded([(labels, arcs, True), (renamed, [(3, 0, 0), (0, 1, 1), (3, 0, 2)], True)], ranges))
+    assert (np.diff(trie.offsets) > 0).sum() == 1
+
+
+def test_names_that_no_pattern_uses_are_ignored() -> None:
+    rng = Random(2)
+    patterns = some_patterns(rng, Vocabulary(), 100)
+    trie = build_trie(patterns)
+    scratch = Scratch(trie)
+    wider = Vocabulary(labels=1000, properties=1000)
+    for _ in range(20):
+        event = some_event(rng, wider)
+        assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+
+
+def test_a_trie_of_no_patterns_matches_nothing() -> None:
+    nothing = encoded([], some_ranges(Random(0), Vocabulary()))
+    trie = build_trie(nothing)
+    assert len(match(trie, some_event(Random(0), Vocabulary()), Scratch(trie))) == 0
+
+
+def test_a_pattern_may_have_as_many_vertices_as_a_plan_has_places() -> None:
+    def chain(length: int) -> EncodedPatterns:
+        arcs = [(number, 0, number + 1) for number in range(length - 1)]
+        return encoded([([[]] * length, arcs, False)], some_ranges(Random(0), Vocabulary()))
+
+    trie = build_trie(chain(MOST_VERTICES))
+    event = some_event(Random(0), Vocabulary())
+    loop = replace(event, arcs=np.array([[0, 0, 0]], np.int32))
+    assert len(match(trie, loop, Scratch(trie))) == 1
+    with pytest.raises(ValueError, match="at most 254"):
+        build_trie(chain(MOST_VERTICES + 1))
