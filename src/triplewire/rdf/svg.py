@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from triplewire.rdf.layout import Direction, Layout, Link, Point, Rect, Size, layered
 
-Shape = Literal["round", "square"]
+Shape = Literal["round", "square", "oval", "note", "plain"]
 
 _FONT = 13.0
 _SMALL = 11.5
@@ -24,12 +24,15 @@ _SOFT = "#52606d"
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ \"-")
 _WIDE = frozenset("mwMW@%")
 _UNWRITABLE = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_FILLS: dict[str, str] = {"round": "#e8f1fb", "square": "#fbf6e3"}
+_FILLS: dict[str, str] = {"round": "#e8f1fb", "square": "#fbf6e3", "oval": "#eef7ec", "note": "#f5f5f5"}
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full."""
+    """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full.
+
+    A ``note`` has a broken outline, and what is ``plain`` has none.
+    """
 
     key: str
     lines: tuple[str, ...]
@@ -128,7 +131,8 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 def _box_size(box: Box) -> Size:
     first, *more = box.lines or ("",)
     width = max(text_width(first), *(text_width(line, _SMALL) for line in more), 16.0)
-    return Size(width + 2 * _PADDING.width, _LINE * len(box.lines or ("",)) + 2 * _PADDING.height)
+    height = _LINE * len(box.lines or ("",)) + 2 * _PADDING.height
+    return Size(width + 2 * _PADDING.width + (height / 3 if box.shape == "oval" else 0.0), height)
 
 
 def _label_size(label: str) -> Size | None:
@@ -138,11 +142,8 @@ def _label_size(label: str) -> Size | None:
 def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
     group = ET.SubElement(parent, "g", {"class": "box home" if box.strong else "box"})
     _text(ET.SubElement(group, "title"), box.tip or " ".join(box.lines))
-    outline = {name: _number(value) for name, value in rect._asdict().items()}
-    outline |= {"fill": _FILLS[box.shape], "stroke": _INK, "stroke-width": "2.4" if box.strong else "1"}
-    if box.shape == "round":
-        outline["rx"] = _number(min(12.0, rect.height / 3))
-    ET.SubElement(group, "rect", outline)
+    if box.shape != "plain":
+        _draw_outline(group, box, rect)
     top = rect.centre.y - _LINE * (len(box.lines) - 1) / 2
     for n, line in enumerate(box.lines):
         place = {"x": _number(rect.centre.x), "y": _number(top + n * _LINE + 4.5), "text-anchor": "middle"}
@@ -151,6 +152,18 @@ def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
         elif box.strong:
             place["font-weight"] = "bold"
         _text(ET.SubElement(group, "text", place), line)
+
+
+def _draw_outline(group: ET.Element, box: Box, rect: Rect) -> None:
+    outline = {name: _number(value) for name, value in rect._asdict().items()}
+    outline |= {"fill": _FILLS[box.shape], "stroke": _INK, "stroke-width": "2.4" if box.strong else "1"}
+    if box.shape == "round":
+        outline["rx"] = _number(min(12.0, rect.height / 3))
+    elif box.shape == "oval":
+        outline["rx"] = _number(rect.height / 2)
+    elif box.shape == "note":
+        outline["stroke-dasharray"] = "4 3"
+    ET.SubElement(group, "rect", outline)
 
 
 def _draw_arrow(parent: ET.Element, arrow: Arrow, pieces: tuple[tuple[Point, ...], ...], label: Rect | None) -> None:

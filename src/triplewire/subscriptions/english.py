@@ -97,7 +97,7 @@ class _Telling:
         self.model = model
         self.words = Wording(model)
         self.told: set[Vertex] = set()
-        self.arcs = [arc for arc in pattern.arcs if not _gives_class(arc)]
+        self.arcs = [arc for arc in pattern.arcs if not gives_class(arc)]
         self.left = list(self.arcs)
         self.ahead: set[Vertex] = set()
         self.predicates: dict[Vertex, list[Predicate]] = defaultdict(list)
@@ -180,7 +180,7 @@ class _Telling:
 
     def classes(self, vertex: Vertex) -> list[str]:
         stated = [c.cls for c in self.pattern.classes if c.vertex == vertex]
-        types = (arc.object for arc in self.pattern.arcs if _gives_class(arc) and arc.subject == vertex)
+        types = (arc.object for arc in self.pattern.arcs if gives_class(arc) and arc.subject == vertex)
         stated += [cls for cls in types if isinstance(cls, NamedNode)]
         universal = EVERY_RESOURCE if not isinstance(vertex, Variable) else {RDFS.Resource}
         return [self.words.label(cls) for cls in dict.fromkeys(stated) if cls not in universal]
@@ -249,7 +249,7 @@ class _Telling:
         return f"close to {listed(concepts)} (similarity above {interest.threshold:g})"
 
 
-def _gives_class(arc: Arc) -> bool:
+def gives_class(arc: Arc) -> bool:
     """Whether an arc says no more than the class of its subject."""
     return arc.property == RDF.type and arc.scope == Scope.CLOSED and isinstance(arc.object, NamedNode)
 

@@ -112,8 +112,10 @@ class Notation:
                 return f"{self.expression(left, level)} {name} {self.expression(right, level + 1)}", level
             case Call(name, arguments):
                 return self.call(name, arguments), ATOM
-            case AttributeTest() | AttributeExists():
-                return self.attribute(expression), OR
+            case AttributeExists():
+                return self.attribute(expression), NOT
+            case AttributeTest(_, test):
+                return self.attribute(expression), self._expression(test)[1]
             case _:
                 text = self.term(expression)
                 return text, UNARY if text.startswith("-") else ATOM
