@@ -15,9 +15,9 @@ from typing import TypeAlias, TypeVar
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.brute import MOST_MAPPINGS, Mu, arcs_of, image, injective, is_a, match_one, score
+from triplewire.matching.brute import Mu, arcs_of, image, injective, is_a, match_one, score
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.matcher import Binding
+from triplewire.matching.matcher import MOST_MAPPINGS, Binding
 from triplewire.matching.residual import solutions
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.evaluate import holds
