@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import fsum
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -63,7 +64,7 @@ class Similarity:
         """The mean, over the interest's concepts, of the best similarity to any concept of the publication."""
         published = list(publication)
         best = [max((self.concepts(wanted, given) for given in published), default=0.0) for wanted in interest]
-        return sum(best) / len(best)
+        return fsum(best) / len(best)  # which does not depend on the order
 
     def _extended(self, attached: tuple[tuple[NamedNode, NamedNode], ...]) -> Similarity:
         """The measure with further concepts, each put under a known one."""
