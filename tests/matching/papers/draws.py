@@ -7,20 +7,34 @@ from random import Random
 from pyoxigraph import BlankNode, Literal
 
 from tests import worlds
+from tests.matching.papers.churn import any_event
 from triplewire.rdf.graph import Event, Graph
-from triplewire.rdf.terms import RDF, Triple
+from triplewire.rdf.terms import RDF, XSD, Triple
 from triplewire.rdf.values import is_numeric_type
 from triplewire.subscriptions.pattern import (
     HOME,
+    VALUE,
     Alternative,
     Arc,
+    AttributeExists,
+    AttributeTest,
     Call,
+    Expression,
     IsA,
     Pattern,
     Scope,
     Subscription,
     Variable,
 )
+
+TEXTS = [Literal(""), Literal("a"), Literal("ab"), Literal("abc"), Literal("a", language="en"), Literal("AB")]
+CLOSE_TOGETHER = [
+    *worlds.LITERALS,
+    *(Literal(text, datatype=XSD[kind]) for text in ("1", "2", "3") for kind in ("integer", "decimal", "double")),
+    *(Literal(f"1.{zeros}1", datatype=XSD[kind]) for zeros in ("", "0" * 9, "0" * 18) for kind in ("decimal", "float")),
+    Literal("1" + "0" * 400, datatype=XSD.integer),
+]
+"""Numbers that rounding makes equal, or does not; and one beyond all doubles."""
 
 
 def gtopss(rng: Random, id_: str, event: Event) -> Subscription:
@@ -39,6 +53,32 @@ def gtopss(rng: Random, id_: str, event: Event) -> Subscription:
         mapping=rng.choice(["homomorphic", "homomorphic", "injective"]),
     )
     return Subscription(id_, (Alternative(pattern),))
+
+
+def filters(rng: Random, id_: str, event: Event) -> Subscription:
+    """A subscription as ``filter`` can say it, most of them conjunctions of comparisons."""
+    if rng.random() < 0.3:
+        expression = worlds.attribute_filter(rng)
+    else:
+        parts = tuple(_attribute(rng) for _ in range(rng.choice([1, 1, 2, 3])))
+        expression = Call("and" if rng.random() < 0.8 else "or", parts) if len(parts) > 1 else parts[0]
+    return Subscription(id_, (Alternative(Pattern(filters=(expression,))),))
+
+
+def _attribute(rng: Random) -> Expression:
+    path = tuple(rng.choice(worlds.PROPERTIES[:3]) for _ in range(rng.choice([1, 1, 1, 2])))
+    draw = rng.random()
+    if draw < 0.1:
+        stated: Expression = AttributeExists(path)
+    elif draw < 0.3:
+        name = rng.choice(["=", "in"])
+        operands = rng.choices([*worlds.LITERALS, *worlds.NAMES], k=1 if name == "=" else 2)
+        stated = AttributeTest(path, Call(name, (VALUE, *operands)))
+    elif draw < 0.4:
+        stated = AttributeTest(path, Call("strstarts", (VALUE, rng.choice(TEXTS))))
+    else:
+        stated = AttributeTest(path, Call(rng.choice(worlds.COMPARISONS), (VALUE, rng.choice(CLOSE_TOGETHER))))
+    return Call("not", (stated,)) if rng.random() < 0.15 else stated
 
 
 def _cut_out(rng: Random, triples: list[Triple], graph: Graph) -> list[Arc]:
@@ -91,3 +131,14 @@ def _constraint(rng: Random, variable: Variable):
     literal: Literal = rng.choice(worlds.LITERALS)
     bound = Call("number", (variable,)) if is_numeric_type(literal.datatype) else variable
     return Call(operator, (bound, literal))
+
+
+def attributes(rng: Random) -> Event:
+    """An event whose home vertex has several values of few attributes; now and then any event at all."""
+    if rng.random() < 0.3:
+        return any_event(rng)
+    values = [*CLOSE_TOGETHER, *worlds.LITERALS, *worlds.NAMES, *TEXTS, BlankNode("a")]
+    starts = [BlankNode("H"), BlankNode("H"), BlankNode("a"), worlds.NAMES[0]]
+    properties = worlds.PROPERTIES[:3]
+    arcs = [Triple(rng.choice(starts), rng.choice(properties), rng.choice(values)) for _ in range(rng.randint(1, 8))]
+    return Event("source", "event", Graph(arcs, BlankNode("H")))
