@@ -16,12 +16,13 @@ import typer
 import triplewire
 from triplewire.cli.console import BAD_INPUT
 from triplewire.cli.event import event
+from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.errors import EventError, OntologyError, SubscriptionError, TriplewireError, UsageError
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS
 
 _MANY = ("--ontology", "--events")
-_TAKING_MANY = (["match"], ["pipeline", "run"])
+_TAKING_MANY = (["match"], ["explain"], ["pipeline", "run"])
 _FOLDER = "var"
 
 app = typer.Typer(
@@ -88,6 +89,9 @@ def match(
             refused += _report([result])
     if refused:
         raise typer.Exit(BAD_INPUT)
+
+
+app.command()(explain)
 
 
 @pipeline.command()

@@ -88,7 +88,7 @@ def show(
     """
     typed = _typed(ontology)
     refused = shown = 0
-    for count, found in enumerate(_events(file, type_, load_lifting(lifting)), start=1):
+    for count, found in enumerate(read_events(file, type_, load_lifting(lifting)), start=1):
         if number not in (None, count):
             continue
         if isinstance(found, dict):
@@ -106,7 +106,7 @@ def show(
         raise UsageError(f"{file}: no event" if number is None else f"{file}: there is no event number {number}")
 
 
-def _events(path: Path, type_: str, lifting: Lifting) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
+def read_events(path: Path, type_: str, lifting: Lifting) -> Iterator[tuple[Event, Prefixes] | dict[str, Any]]:
     """The events of a file, each with the prefixes that it declares; for one that cannot be read, the reason."""
     for place, document in _documents(path, type_):
         id_ = None

@@ -47,7 +47,7 @@ def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptMod
     for line in lines:
         id_ = None
         try:
-            record = _record(line)
+            record = record_of(line)
             id_ = record.get("id")
             subscription = parse_subscription(record, model)
             if subscription.id in taken:
@@ -98,7 +98,8 @@ def match_line(
         yield from (_writable(match.as_line()) for match in matches)
 
 
-def _record(line: Line) -> dict[str, Any]:
+def record_of(line: Line) -> dict[str, Any]:
+    """The subscription's record that a line holds."""
     try:
         record = json.loads(line.text)
     except json.JSONDecodeError as error:

@@ -69,9 +69,9 @@ def _condition(condition: Condition, wording: Wording) -> dict[str, Any]:
 
 def _reason(reason: Reason, wording: Wording) -> dict[str, Any]:
     match reason:
-        case ArcReason(subject, property_, object_, chain, instead):
+        case ArcReason(subject, property_, object_, chain, instead, taken):
             parts = [None if part is None else str(part) for part in (subject, property_, object_)]
-            return {"found": parts, "chain": _chain(chain), "instead": _texts(instead)}
+            return {"found": parts, "chain": _chain(chain), "instead": _texts(instead), "taken": taken}
         case VertexReason(vertex, there, chain, classes, nearest):
             found = None if vertex is None or not there else str(vertex)
             return {"found": found, "chain": _chain(chain), "classes": _texts(classes), "nearest": _texts(nearest)}

@@ -41,13 +41,17 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class ArcReason:
-    """Where the arc's parts are mapped to, and the arc's derivation; or the ends that its property leads to instead."""
+    """Where the arc's parts are mapped to, and the arc's derivation; or the ends that its property leads to instead.
+
+    ``taken`` says that there are such arcs, but something else of an injective pattern stands at their ends.
+    """
 
     subject: Term | None
     property: Term | None
     object: Term | None
     chain: Chain = ()
     instead: tuple[Term, ...] = ()
+    taken: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,9 @@ class Reasons:
             subject_only = Arc(VALUE, property_, Variable("other"), arc.scope)
             found = self.conditions.triples(subject_only, {VALUE: subject})
             instead = [triple.object for triple in found][:SHOWN]
-        return Finding(arc, False, ArcReason(subject, property_, object_, instead=tuple(instead)))
+        mapped = {v: term for v, term in self.mu.items() if term is not None}
+        taken = self.conditions.possible(arc, mapped)
+        return Finding(arc, False, ArcReason(subject, property_, object_, (), tuple(instead), taken))
 
     def _class(self, constraint: ClassConstraint) -> Finding:
         vertex = self._image(constraint.vertex)

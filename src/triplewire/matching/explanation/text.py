@@ -23,7 +23,7 @@ from triplewire.matching.explanation.reasons import (
 )
 from triplewire.rdf.names import Names
 from triplewire.rdf.terms import RDF, Term
-from triplewire.subscriptions.notation import COMPARISONS, NOT, Notation
+from triplewire.subscriptions.notation import ATOM, COMPARISONS, NOT, Notation
 from triplewire.subscriptions.pattern import (
     HOME,
     VALUE,
@@ -79,7 +79,12 @@ class Wording:
         if told.matched:
             return f"{pair.format('trips')}{which}."
         missing = len(told.missing)
-        near = f"all but {missing} of {len(told.findings)} conditions hold"
+        total = len(told.findings)
+        near = (
+            f"all but {missing} of {total} conditions hold" if missing < total else f"none of {total} conditions holds"
+        )
+        if total == 1:
+            near = "its one condition fails"
         rest = "" if told.complete else " A nearer miss may be there: the search was cut short."
         return f"{pair.format('does not trip')}: {near}{which.replace('by', 'of')}.{rest}"
 
@@ -127,11 +132,11 @@ class Wording:
     def _reason(self, finding: Finding) -> str:
         match finding.reason:
             case ArcReason() as reason:
-                return self.chain(reason.chain) if finding.holds else self._no_arc(reason)
+                return self.chain(reason.chain) if finding.holds else self._no_arc(finding.condition, reason)
             case VertexReason() as reason:
                 return self._vertex(finding, reason)
             case FilterReason(_, leaves):
-                return "; ".join(self._leaf(leaf, finding.holds) for leaf in leaves)
+                return ", and ".join(self._part(leaf, finding) for leaf in leaves)
             case InterestReason() as reason:
                 return self._interest(reason, finding.holds)
             case ResidualReason(asked, rows):
@@ -174,14 +179,17 @@ class Wording:
         word = "is a" if fact.property == RDF.type else self.term(fact.property)
         return f"{self.term(fact.subject)} {word} {self.term(fact.object)}"
 
-    def _no_arc(self, reason: ArcReason) -> str:
+    def _no_arc(self, condition: Condition, reason: ArcReason) -> str:
+        if isinstance(condition, Arc) and HOME in (condition.subject, condition.object) and HOME not in self.images:
+            return "there is no home vertex"
         word = "arc" if reason.property is None else self.term(reason.property)
+        if reason.subject is not None and reason.instead:
+            return f"{self.term(reason.subject)} has {word} {self._list(reason.instead)}"
+        if reason.taken:
+            return f"each {word} there is leads from or to what something else stands for"
         if reason.subject is None:
             return f"nothing has {word} {self.term(reason.object)}" if reason.object else f"there is no {word}"
-        subject = self.term(reason.subject)
-        if reason.instead:
-            return f"{subject} has {word} {self._list(reason.instead)}"
-        return f"{subject} has no {word}"
+        return f"{self.term(reason.subject)} has no {word}"
 
     def _vertex(self, finding: Finding, reason: VertexReason) -> str:
         condition = finding.condition
@@ -195,24 +203,28 @@ class Wording:
             return self.chain(reason.chain) or (
                 stated if isinstance(condition, IsA) and condition.operator == "!=" else ""
             )
-        if reason.chain:
-            return f"{self.chain(reason.chain)}, which is not asked for"
+        if reason.chain or reason.vertex == condition.cls:
+            return f"{self.chain(reason.chain)}{', and ' if reason.chain else ''}it is not to be {cls} itself"
         if not reason.classes:
             return stated
         near = f" (nearest common class: {self._list(reason.nearest)})" if reason.nearest else ""
         below = "above" if isinstance(condition, IsA) and condition.operator in (">", ">=") else "below"
         return f"{stated}, which is not {below} {cls}{near}"
 
+    def _part(self, leaf: Leaf, finding: Finding) -> str:
+        """A leaf, by its own text if it is not the whole filter."""
+        told = self._leaf(leaf, finding.holds)
+        whole = finding.condition == Filter(leaf.expression) or told == self.expression(leaf.expression, self.images)
+        return told if whole else f"{self.expression(leaf.expression)}: {told}"
+
     def _leaf(self, leaf: Leaf, holds: bool) -> str:
         expression = leaf.expression
         if isinstance(expression, AttributeTest | AttributeExists):
-            name = ".".join(map(self.term, expression.path))
-            found = self._list(leaf.values)
             if not leaf.values:
-                return f"there is no {name}"
-            if holds and isinstance(expression, AttributeTest) and leaf.wanted:
-                return "; ".join(self.expression(expression.test, {VALUE: value}) for value in leaf.values[:1])
-            return f"{name} is {found}"
+                return f"there is no {'.'.join(map(self.term, expression.path))}"
+            if holds and leaf.wanted and isinstance(expression, AttributeTest):
+                return self.expression(expression.test, {VALUE: leaf.values[0]})
+            return f"it is {self._list(leaf.values)}"
         put_in = self.expression(expression, self.images)
         if holds:
             return put_in if leaf.wanted else f"{put_in} is false"
@@ -220,13 +232,13 @@ class Wording:
             return f"{put_in} is an error: {leaf.error}"
         match expression:
             case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in COMPARISONS:
-                return f"{variable} is {self.term(self.images[variable])}" if variable in self.images else put_in
+                return f"it is {self.term(self.images.get(variable, variable))}"
             case _:
                 return f"{put_in} is {'false' if leaf.wanted else 'true'}"
 
     def _interest(self, reason: InterestReason, holds: bool) -> str:
         lacking = "" if holds else f", {reason.threshold - reason.score:.2f} too little"
-        return f"{reason.score:.2f}{lacking}; " + "; ".join(map(self._closest, reason.concepts))
+        return f"the score is {reason.score:.2f}{lacking}; " + "; ".join(map(self._closest, reason.concepts))
 
     def _closest(self, closest: Closest) -> str:
         concept = self.term(closest.concept)
@@ -293,11 +305,13 @@ class _Told(Notation):
             return f"{self.term(VALUE)} {_TESTS[name]} {self.expression(arguments[1])}"
         return super().call(name, arguments)
 
-    def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
-        name = ".".join(map(self.wording.term, attribute.path))
-        if isinstance(attribute, AttributeExists):
-            return f"exists {name}"
-        return _Told(self.wording, self.put_in, name).expression(attribute.test)
+    def _expression(self, expression: Expression) -> tuple[str, int]:
+        if not isinstance(expression, AttributeTest | AttributeExists):
+            return super()._expression(expression)
+        name = ".".join(map(self.wording.term, expression.path))
+        if isinstance(expression, AttributeExists):
+            return f"exists {name}", ATOM
+        return _Told(self.wording, self.put_in, name)._expression(expression.test)
 
 
 def _terms(explanation: Explanation) -> Iterator[Term]:
