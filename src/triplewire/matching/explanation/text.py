@@ -136,7 +136,7 @@ class Wording:
             case VertexReason() as reason:
                 return self._vertex(finding, reason)
             case FilterReason(_, leaves):
-                return ", and ".join(self._part(leaf, finding) for leaf in leaves)
+                return ", and ".join(self._leaf(leaf, finding) for leaf in leaves)
             case InterestReason() as reason:
                 return self._interest(reason, finding.holds)
             case ResidualReason(asked, rows):
@@ -211,28 +211,27 @@ class Wording:
         below = "above" if isinstance(condition, IsA) and condition.operator in (">", ">=") else "below"
         return f"{stated}, which is not {below} {cls}{near}"
 
-    def _part(self, leaf: Leaf, finding: Finding) -> str:
-        """A leaf, by its own text if it is not the whole filter."""
-        told = self._leaf(leaf, finding.holds)
-        whole = finding.condition == Filter(leaf.expression) or told == self.expression(leaf.expression, self.images)
-        return told if whole else f"{self.expression(leaf.expression)}: {told}"
-
-    def _leaf(self, leaf: Leaf, holds: bool) -> str:
-        expression = leaf.expression
+    def _leaf(self, leaf: Leaf, finding: Finding) -> str:
+        """What a part of a filter comes to: ``it`` is plain enough if there is no other part."""
+        expression, alone = (
+            leaf.expression,
+            isinstance(finding.condition, Filter) and _is_one(finding.condition.expression),
+        )
         if isinstance(expression, AttributeTest | AttributeExists):
+            name = ".".join(map(self.term, expression.path))
             if not leaf.values:
-                return f"there is no {'.'.join(map(self.term, expression.path))}"
-            if holds and leaf.wanted and isinstance(expression, AttributeTest):
+                return f"there is no {name}"
+            if finding.holds and leaf.wanted and isinstance(expression, AttributeTest):
                 return self.expression(expression.test, {VALUE: leaf.values[0]})
-            return f"it is {self._list(leaf.values)}"
+            return f"{'it' if alone else name} is {self._list(leaf.values)}"
         put_in = self.expression(expression, self.images)
-        if holds:
+        if finding.holds:
             return put_in if leaf.wanted else f"{put_in} is false"
         if leaf.error:
             return f"{put_in} is an error: {leaf.error}"
         match expression:
             case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in COMPARISONS:
-                return f"it is {self.term(self.images.get(variable, variable))}"
+                return f"{'it' if alone else variable} is {self.term(self.images.get(variable, variable))}"
             case _:
                 return f"{put_in} is {'false' if leaf.wanted else 'true'}"
 
@@ -312,6 +311,13 @@ class _Told(Notation):
         if isinstance(expression, AttributeExists):
             return f"exists {name}", ATOM
         return _Told(self.wording, self.put_in, name)._expression(expression.test)
+
+
+def _is_one(expression: Expression) -> bool:
+    """Whether a filter is one comparison, call or test, perhaps negated."""
+    if isinstance(expression, Call) and expression.name == "not":
+        return _is_one(expression.arguments[0])
+    return not (isinstance(expression, Call) and expression.name in ("and", "or"))
 
 
 def _terms(explanation: Explanation) -> Iterator[Term]:
