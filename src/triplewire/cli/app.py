@@ -18,6 +18,7 @@ from triplewire.cli.console import BAD_INPUT
 from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
+from triplewire.cli.subscription import subscription
 from triplewire.errors import EventError, OntologyError, SubscriptionError, TriplewireError, UsageError
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS
 
@@ -35,6 +36,7 @@ pipeline = typer.Typer(help="Match on Spark: files as a batch, or the event log 
 app.add_typer(pipeline, name="pipeline")
 app.add_typer(ontology_commands, name="ontology")
 app.add_typer(event, name="event")
+app.add_typer(subscription, name="subscription")
 
 Ontology = Annotated[
     list[Path],

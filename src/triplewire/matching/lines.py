@@ -6,7 +6,7 @@ Where a result is a text it is a match's line, and where it is a dict it tells w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from triplewire.lift.cloudevents import open_envelope, parse_envelope
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.matching.matcher import Matcher
 from triplewire.subscriptions.languages import parse_subscription
+from triplewire.subscriptions.pattern import Subscription
 
 Refusal: TypeAlias = dict[str, Any]
 
@@ -41,8 +42,17 @@ def read_lines(path: Path) -> Iterator[Line]:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptModel) -> Iterator[Refusal]:
-    """Add subscriptions to a matcher; one that cannot be is refused, and so is a second one of the same id."""
+@dataclass(frozen=True)
+class Entry:
+    """A subscription of a file, with its record and where that stood."""
+
+    line: Line
+    record: Mapping[str, Any]
+    subscription: Subscription
+
+
+def read_subscriptions(lines: Iterable[Line], model: ConceptModel) -> Iterator[Entry | Refusal]:
+    """The subscriptions of a file; one that cannot be read is refused, and so is a second one of the same id."""
     taken: set[str] = set()
     for line in lines:
         id_ = None
@@ -52,10 +62,27 @@ def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptMod
             subscription = parse_subscription(record, model)
             if subscription.id in taken:
                 raise SubscriptionError(f"there is a subscription {subscription.id!r} already")
-            matcher.add(subscription)
-            taken.add(subscription.id)
         except SubscriptionError as error:
-            yield {"subscription": id_, "file": line.file, "line": line.number} | _told(error)
+            yield _refusal(line, id_, error)
+        else:
+            taken.add(subscription.id)
+            yield Entry(line, record, subscription)
+
+
+def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptModel) -> Iterator[Refusal]:
+    """Add subscriptions to a matcher; those that cannot be read, and those that it cannot express, are refused."""
+    for found in read_subscriptions(lines, model):
+        if isinstance(found, dict):
+            yield found
+            continue
+        try:
+            matcher.add(found.subscription)
+        except SubscriptionError as error:
+            yield _refusal(found.line, found.subscription.id, error)
+
+
+def _refusal(line: Line, id_: object, error: SubscriptionError) -> Refusal:
+    return {"subscription": id_, "file": line.file, "line": line.number} | _told(error)
 
 
 def match_lines(
