@@ -1,8 +1,9 @@
-"""The concept model that subscriptions are checked against, and what it says of those that stand."""
+"""The concept models of the store's ontologies, and what they say of the subscriptions that stand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from triplewire.concepts.load import model_of_documents
@@ -11,21 +12,28 @@ from triplewire.errors import SubscriptionError
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
 
+KEPT = 4
 PAGE = 1000
 
 
-class CurrentModel:
-    """The concept model that the store's newest ontology states; made again only when there is a newer one."""
+class Models:
+    """The concept models that the store's ontologies state; the newest few are kept."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._made: tuple[int, ConceptModel] = (0, ConceptModel())
+        self._of = lru_cache(maxsize=KEPT)(self._made)
 
-    def __call__(self) -> ConceptModel:
-        version = self._store.ontology_version(self._store.last_position() + 1)
-        if self._made[0] != version and (ontology := self._store.ontology(version)):
-            self._made = version, model_of_documents(ontology.documents)
-        return self._made[1]
+    def current(self) -> ConceptModel:
+        """The model for the events to come."""
+        return self.at(self._store.last_position() + 1)
+
+    def at(self, position: int) -> ConceptModel:
+        """The model that is valid for the event at a position."""
+        return self._of(self._store.ontology_version(position))
+
+    def _made(self, version: int) -> ConceptModel:
+        ontology = self._store.ontology(version)
+        return ConceptModel() if ontology is None else model_of_documents(ontology.documents)
 
 
 def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:

@@ -15,16 +15,21 @@ from triplewire.broker.bodies import ExactJSONResponse
 from triplewire.broker.feed import Feed
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
-from triplewire.broker.state import Shared
-from triplewire.lift.cloudevents import parse_events
+from triplewire.broker.state import Shared, State
+from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lower import lower
+from triplewire.matching.explanation import as_dict, as_text, explain
+from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import DeadLetter, Notification
+from triplewire.subscriptions.languages import parse_subscription
 
 HEARTBEAT = 15
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 """Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
+EXPLANATIONS = ("application/json", "text/plain")
+Number = Annotated[int, Path(ge=0, lt=1 << 63)]
 
 router = APIRouter(tags=["notifications"])
 
@@ -58,19 +63,53 @@ async def stream_notifications(
 
 
 @router.get("/v1/notifications/{number}/event", response_class=Response)
-def show_event(
-    shared: Shared, number: Annotated[int, Path(ge=0, lt=1 << 63)], accept: Annotated[str, Header()] = "*/*"
-) -> Response:
+def show_event(shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*") -> Response:
     """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
+    found = _found(shared, number)
+    media_type = _acceptable(accept, tuple(FORMATS), "text/turtle")
+    return Response(lower(_event(found, shared).graph, media_type), media_type=media_type)
+
+
+@router.get("/v1/notifications/{number}/explanation", response_class=Response)
+def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*") -> Response:
+    """Why the event tripped the subscription, as JSON or as text, whichever ``Accept`` names.
+
+    The subscription and the ontology are those that were in force at the event's position.
+    """
+    found = _found(shared, number)
+    media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
+    revision = shared.store.subscription_at(found.subscription, found.position)
+    if revision is None:
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND, f"there was no subscription {found.subscription!r} at {found.position}"
+        )
+    model = shared.models.at(found.position)
+    told = explain(parse_subscription(revision.record, model), _event(found, shared), model)
+    prefixes = prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {})
+    if media_type == "text/plain":
+        return Response(as_text(told, prefixes), media_type=media_type)
+    return ExactJSONResponse(as_dict(told, prefixes))
+
+
+def _found(shared: State, number: int) -> Notification:
     found = shared.store.notification(number)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no notification {number}")
-    named = [kind.split(";")[0].strip().lower() for kind in accept.split(",")]
-    media_type = next((kind for kind in named if kind in FORMATS), "text/turtle" if "*/*" in named else None)
-    if media_type is None:
-        raise ProblemError(HTTPStatus.NOT_ACCEPTABLE, f"events are told in {', '.join(FORMATS)}")
+    return found
+
+
+def _event(found: Notification, shared: State) -> Event:
     [event] = [event for event in parse_events(found.body, shared.lifting) if event.id == found.event]
-    return Response(lower(event.graph, media_type), media_type=media_type)
+    return event
+
+
+def _acceptable(accept: str, offered: tuple[str, ...], default: str) -> str:
+    """The first media type that is asked for and offered."""
+    named = [kind.split(";")[0].strip().lower() for kind in accept.split(",")]
+    chosen = next((kind for kind in named if kind in offered), default if "*/*" in named else None)
+    if chosen is None:
+        raise ProblemError(HTTPStatus.NOT_ACCEPTABLE, f"it is told in {', '.join(offered)}")
+    return chosen
 
 
 @router.get("/v1/dead-letters")

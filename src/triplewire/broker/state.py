@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from triplewire.broker.feed import Feed
-from triplewire.broker.model import CurrentModel
+from triplewire.broker.model import Models
 from triplewire.broker.publisher import Publisher
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Store
@@ -21,12 +21,12 @@ class State:
     store: Store
     publisher: Publisher
     feed: Feed
-    model: CurrentModel
+    models: Models
     lifting: Lifting
 
     @classmethod
     def over(cls, store: Store, lifting: Lifting) -> State:
-        return cls(store, Publisher(store), Feed(store), CurrentModel(store), lifting)
+        return cls(store, Publisher(store), Feed(store), Models(store), lifting)
 
 
 def _shared(request: Request) -> State:

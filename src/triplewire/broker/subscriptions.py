@@ -33,7 +33,7 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
     """Create a subscription. It matches every event after the log position ``since``."""
     record = {"id": token_hex(8), **_writable(body)}
-    warnings = parse_subscription(record, shared.model()).warnings
+    warnings = parse_subscription(record, shared.models.current()).warnings
     try:
         since = shared.store.subscribe(record)
     except UsageError as error:
@@ -53,7 +53,7 @@ def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
     """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
     if (revision := shared.store.subscription(subscription_id)) is None:
         raise _unknown(subscription_id)
-    reason = problem(revision.record, shared.model())
+    reason = problem(revision.record, shared.models.current())
     return shown(revision) | ({"problem": reason} if reason else {})
 
 
@@ -63,7 +63,7 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
     if body.get("id", subscription_id) != subscription_id:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
     check_depth(body, DEPTH)
-    model = shared.model()
+    model = shared.models.current()
     answer: dict[str, Any] = {}
 
     def change(record: dict[str, Any]) -> dict[str, Any]:

@@ -25,11 +25,11 @@ from triplewire.cli.console import (
     write_picture,
 )
 from triplewire.errors import EventError, UsageError
-from triplewire.lift.cloudevents import open_envelope, parse_envelope
+from triplewire.lift.cloudevents import open_envelope, parse_envelope, prefixes_of
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching.lines import read_lines
 from triplewire.rdf.graph import Event, check_strict
-from triplewire.rdf.names import Names, declared_prefixes
+from triplewire.rdf.names import Names
 from triplewire.rdf.picture import nearest_first, picture
 from triplewire.rdf.terms import RDF, Resource
 
@@ -117,7 +117,7 @@ def read_events(path: Path, type_: str, lifting: Lifting) -> Iterator[tuple[Even
         except EventError as error:
             yield {"event": id_} | place | error.as_dict()
         else:
-            prefixes = declared_prefixes(_text(envelope.attributes))
+            prefixes = prefixes_of(envelope.attributes)
             yield from ((event, prefixes) for event in found)
 
 
@@ -142,14 +142,6 @@ def _enveloped(path: Path, media_type: str, type_: str) -> bytes | dict[str, Any
         return data
     envelope = {"specversion": "1.0", "id": path.name, "source": "urn:triplewire:file", "type": type_}
     return envelope | {"datacontenttype": media_type, "data_base64": base64.b64encode(data).decode()}
-
-
-def _text(attributes: Any) -> str:
-    """An event's data as text, to find prefixes in."""
-    if "data_base64" in attributes:
-        return base64.b64decode(attributes["data_base64"]).decode("utf-8", "replace")
-    data = attributes.get("data", "")
-    return data if isinstance(data, str) else ""
 
 
 def _typed(ontology: list[Path]) -> frozenset[Resource]:

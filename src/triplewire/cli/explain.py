@@ -44,7 +44,7 @@ def explain(
     told = explanation.explain(parse_subscription(record, model), found, model)
     prefixes = declared | dict(record.get("prefixes", {}))
     if as_json:
-        print_json(explanation.as_dict(told))
+        print_json(explanation.as_dict(told, prefixes))
     else:
         print(explanation.as_text(told, prefixes), end="")
 

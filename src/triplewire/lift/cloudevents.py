@@ -18,6 +18,7 @@ from triplewire.lift.entries import Entry
 from triplewire.lift.formats import JSON_TYPES, LIFTERS, lift
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.rdf.graph import Event, Graph, event_graph
+from triplewire.rdf.names import declared_prefixes
 
 ESCAPED = 8
 """How many times larger than its data an envelope may be: an escape has six characters for one."""
@@ -152,3 +153,11 @@ def _data(attributes: Mapping[str, Any], media_type: str) -> Any:
     if isinstance(data, str) or (media_type in JSON_TYPES and "data" in attributes):
         return data
     raise EventError(f"the attribute 'data' should be a text in {media_type}, not {kind(data)}")
+
+
+def prefixes_of(attributes: Mapping[str, Any]) -> dict[str, str]:
+    """The prefixes that a CloudEvent's data declares; for showing names, not for reading them."""
+    data = attributes.get("data", "")
+    if "data_base64" in attributes:
+        data = base64.b64decode(attributes["data_base64"]).decode("utf-8", "replace")
+    return declared_prefixes(data) if isinstance(data, str) else {}

@@ -114,6 +114,14 @@ class Store:
         with self._connected() as connection:
             return _current(connection, id_)
 
+    def subscription_at(self, id_: str, position: int) -> Revision | None:
+        """A subscription as it stood for the event at a position."""
+        alive = revisions.c.until.is_(None) | (revisions.c.until > position)
+        query = select(revisions).where(revisions.c.id == id_, revisions.c.since < position, alive)
+        with self._connected() as connection:
+            row = connection.execute(query).first()
+            return None if row is None else _revision(row)
+
     def subscriptions(self, after: int = 0, limit: int = 100) -> list[Revision]:
         """The subscriptions that stand now, oldest revision first, beginning after a change number."""
         query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change > after)

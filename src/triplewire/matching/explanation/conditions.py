@@ -13,10 +13,10 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.brute import arcs_of, image, is_a, values
 from triplewire.rdf.terms import Term, Triple
+from triplewire.subscriptions.attributes import conjuncts
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import (
     Arc,
-    Call,
     ClassConstraint,
     Expression,
     Interest,
@@ -59,7 +59,7 @@ Mu: TypeAlias = Mapping[Variable, Term | None]
 
 def local_conditions(pattern: Pattern) -> tuple[Local, ...]:
     """The pattern's arcs, constraints and filters; a filter that is a conjunction is several."""
-    filters = (Filter(part) for expression in pattern.filters for part in _conjuncts(expression))
+    filters = map(Filter, conjuncts(pattern.filters))
     return tuple(dict.fromkeys((*pattern.arcs, *pattern.classes, *pattern.is_a, *filters)))
 
 
@@ -152,11 +152,3 @@ class Conditions:
                 index[tuple(part for part, known in zip(triple, fixed, strict=True) if known)].append(triple)
             self._index[scope, fixed] = index
         return self._index[scope, fixed]
-
-
-def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    if isinstance(expression, Call) and expression.name == "and":
-        for argument in expression.arguments:
-            yield from _conjuncts(argument)
-    else:
-        yield expression

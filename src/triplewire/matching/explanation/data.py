@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from triplewire.concepts.derivation import Chain
@@ -18,13 +18,13 @@ from triplewire.matching.explanation.reasons import (
     ResidualReason,
     VertexReason,
 )
-from triplewire.matching.explanation.text import Wording
+from triplewire.matching.explanation.text import Telling
 from triplewire.subscriptions.pattern import Arc, ClassConstraint, Interest, IsA, Residual
 
 
-def as_dict(explanation: Explanation) -> dict[str, Any]:
-    """The explanation under stable keys."""
-    wording = Wording(explanation)
+def as_dict(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The explanation under stable keys; only the texts within have short names."""
+    telling = Telling(explanation, prefixes)
     return {
         "event": explanation.event.id,
         "source": explanation.event.source,
@@ -37,16 +37,16 @@ def as_dict(explanation: Explanation) -> dict[str, Any]:
         "mappings": explanation.mappings,
         "missing": len(explanation.missing),
         "complete": explanation.complete,
-        "conditions": [_finding(finding, wording) for finding in explanation.findings],
+        "conditions": [_finding(finding, telling) for finding in explanation.findings],
     }
 
 
-def _finding(finding: Finding, wording: Wording) -> dict[str, Any]:
-    told = {"holds": finding.holds, **_condition(finding.condition, wording), "text": wording.finding(finding)}
-    return told | _reason(finding.reason, wording)
+def _finding(finding: Finding, telling: Telling) -> dict[str, Any]:
+    told = {"holds": finding.holds, **_condition(finding.condition, telling), "text": telling.finding(finding)}
+    return told | _reason(finding.reason, telling)
 
 
-def _condition(condition: Condition, wording: Wording) -> dict[str, Any]:
+def _condition(condition: Condition, telling: Telling) -> dict[str, Any]:
     match condition:
         case Arc(subject, property_, object_, scope):
             parts = [str(subject), str(property_), str(object_)]
@@ -56,7 +56,7 @@ def _condition(condition: Condition, wording: Wording) -> dict[str, Any]:
         case IsA(vertex, operator, cls):
             return {"kind": "is-a", "vertex": str(vertex), "operator": operator, "class": str(cls)}
         case Filter(expression):
-            return {"kind": "filter", "filter": wording.expression(expression)}
+            return {"kind": "filter", "filter": telling.expression(expression)}
         case Apart(one, other):
             return {"kind": "apart", "vertices": [str(one), str(other)]}
         case HasHome():
@@ -67,7 +67,7 @@ def _condition(condition: Condition, wording: Wording) -> dict[str, Any]:
             return {"kind": "residual", "form": form, "query": query}
 
 
-def _reason(reason: Reason, wording: Wording) -> dict[str, Any]:
+def _reason(reason: Reason, telling: Telling) -> dict[str, Any]:
     match reason:
         case ArcReason(subject, property_, object_, chain, instead, taken):
             parts = [None if part is None else str(part) for part in (subject, property_, object_)]
@@ -79,7 +79,7 @@ def _reason(reason: Reason, wording: Wording) -> dict[str, Any]:
             put_in = {str(variable): str(term) for variable, term in values}
             tests = [
                 {
-                    "test": wording.expression(leaf.expression),
+                    "test": telling.expression(leaf.expression),
                     "wanted": leaf.wanted,
                     "values": _texts(leaf.values),
                     "error": leaf.error or None,

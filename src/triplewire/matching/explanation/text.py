@@ -47,10 +47,10 @@ _TESTS = {"strstarts": "startswith", "strends": "endswith", "contains": "contain
 
 def as_text(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> str:
     """The verdict in the first line, then the mapping, what is missing, and what holds, a condition a line."""
-    return "\n".join(Wording(explanation, prefixes).lines()) + "\n"
+    return "\n".join(Telling(explanation, prefixes).lines()) + "\n"
 
 
-class Wording:
+class Telling:
     """How an explanation is told: names as short as they can be, conditions and reasons in words."""
 
     def __init__(self, explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> None:
@@ -286,16 +286,16 @@ class _Told(Notation):
     words: ClassVar = {"and": "and", "or": "or", "not": "not ", "in": "in", "not in": "not in"}
     negation = NOT
 
-    def __init__(self, wording: Wording, put_in: Mapping[Variable | Home, Term], value: str = "value") -> None:
+    def __init__(self, telling: Telling, put_in: Mapping[Variable | Home, Term], value: str = "value") -> None:
         super().__init__({})
-        self.wording = wording
+        self.telling = telling
         self.put_in = put_in
         self.value = value
 
     def term(self, term: Vertex) -> str:
         if isinstance(term, Variable | Home) and term in self.put_in:
-            return self.wording.term(self.put_in[term])
-        return self.value if term == VALUE else self.wording.term(term)
+            return self.telling.term(self.put_in[term])
+        return self.value if term == VALUE else self.telling.term(term)
 
     def call(self, name: str, arguments: tuple[Expression, ...]) -> str:
         if name == "number":  # which a plain text is read as, where it is compared with one
@@ -307,10 +307,10 @@ class _Told(Notation):
     def _expression(self, expression: Expression) -> tuple[str, int]:
         if not isinstance(expression, AttributeTest | AttributeExists):
             return super()._expression(expression)
-        name = ".".join(map(self.wording.term, expression.path))
+        name = ".".join(map(self.telling.term, expression.path))
         if isinstance(expression, AttributeExists):
             return f"exists {name}", ATOM
-        return _Told(self.wording, self.put_in, name)._expression(expression.test)
+        return _Told(self.telling, self.put_in, name)._expression(expression.test)
 
 
 def _is_one(expression: Expression) -> bool:
