@@ -8,6 +8,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
 from triplewire.matching.brute import BruteForce
 from triplewire.matching.matcher import Binding, Match, Matcher
+from triplewire.matching.papers.decomposition import Decomposition
 from triplewire.matching.papers.forest import CoveringForest
 from triplewire.matching.papers.gtopss import GToPSS
 from triplewire.matching.papers.ops.matcher import OPS
@@ -15,6 +16,7 @@ from triplewire.matching.papers.ops.matcher import OPS
 MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {
     "brute": BruteForce,
     "ops": OPS,
+    "decomposition": Decomposition,
     "gtopss": GToPSS,
     "forest": CoveringForest,
 }

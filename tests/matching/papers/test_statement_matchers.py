@@ -32,7 +32,7 @@ from triplewire.subscriptions.pattern import (
 )
 from triplewire.testing import cloud_event
 
-MATCHERS = ["ops"]
+MATCHERS = ["ops", "decomposition"]
 ROOT = Path(__file__).parents[3]
 AUCTION = ROOT / "examples" / "auction"
 MODEL = model_of([])

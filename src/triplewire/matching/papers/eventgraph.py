@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from pyoxigraph import Literal, NamedNode
 
@@ -13,6 +14,7 @@ from triplewire.rdf.terms import RDF, Term
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import VALUE, Expression, Home, Variable
 
+Ways = dict[int, list[int]]
 Pairs = dict[int, int]
 """A partial mapping: vertices of the event by vertices of the subscription, all as numbers."""
 
@@ -40,6 +42,7 @@ class EventGraph:
             if triple.property == RDF.type and isinstance(triple.object, NamedNode):
                 self._types[triple.subject].add(triple.object)
         self._passed: dict[tuple[Label, int], bool] = {}
+        self._ways: dict[tuple[NamedNode, bool], Ways] = {}
 
     def _numbered(self, term: Term) -> int:
         number = self._numbers.get(term)
@@ -56,6 +59,31 @@ class EventGraph:
     def types(self, vertex: int) -> set[NamedNode]:
         """The classes that G* states of a vertex, by the names that the event knows them by."""
         return self._types.get(self.terms[vertex], set())
+
+    def objects(self, property_: NamedNode) -> Ways:
+        """The objects of a property's arcs by their subjects."""
+        return self._by_start(property_, backwards=False)
+
+    def subjects(self, property_: NamedNode) -> Ways:
+        """The subjects of a property's arcs by their objects."""
+        return self._by_start(property_, backwards=True)
+
+    def _by_start(self, property_: NamedNode, backwards: bool) -> Ways:
+        key = (property_, backwards)
+        if key not in self._ways:
+            ways: Ways = defaultdict(list)
+            for subject, objects in enumerate(self.leaving):
+                for object_, properties in objects.items():
+                    if property_ in properties:
+                        start, end = (object_, subject) if backwards else (subject, object_)
+                        ways[start].append(end)
+            self._ways[key] = ways
+        return self._ways[key]
+
+    def has_arcs(self, images: Sequence[int], arcs: Iterable[tuple[int, NamedNode, int]]) -> bool:
+        """Whether the event has arcs that are given by the places of their ends among some images."""
+        leaving = self.leaving
+        return all(property_ in leaving[images[s]].get(images[o], ()) for s, property_, o in arcs)
 
     def passes(self, vertex: int, label: Label) -> bool:
         """Whether a vertex is of all the classes of a label, and its filters are true of it."""
