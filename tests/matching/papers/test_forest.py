@@ -16,7 +16,8 @@ from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import BruteForce, make_matcher
 from triplewire.matching.papers.forest import CoveringForest
-from triplewire.matching.papers.forest.implication import covers
+from triplewire.matching.papers.forest.forest import Forest
+from triplewire.matching.papers.forest.index import PredicateIndex
 from triplewire.matching.papers.forest.predicates import MOST_CONJUNCTIONS, conjunctions
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
@@ -63,15 +64,11 @@ def check_forest(made):
         for child in node.children:
             assert child.parent is node
             assert child.subscribers
-            assert covers(stated(forest, node), stated(forest, child))
+            assert forest.covers(node, child)
             queue.append(child)
             seen += 1
     assert seen == len(forest)
     assert seen or forest.index.in_use == 0
-
-
-def stated(forest, node):
-    return [forest.index.predicates[number] for number in node.predicates]
 
 
 def outline(made):
@@ -104,18 +101,16 @@ def test_random_subscriptions_are_matched_and_not_only_missed():
 def test_what_covers_holds_wherever_the_covered_does(rng):
     """By brute force, on events made to tell: implication is about all values, rounded ones and moments included."""
     event_ = attributes(rng)
-    brute = BruteForce(MODEL)
-    drawn = [filters(rng, f"s{n}", event_) for n in range(20)]
-    for one in drawn:
-        brute.add(one)
-    primitive = {one.id: conjunctions(one.alternatives[0].pattern.filters) for one in drawn}
+    brute, forest = BruteForce(MODEL), Forest(PredicateIndex({}))
+    nodes = {}
+    for id_ in (f"s{n}" for n in range(20)):
+        drawn = filters(rng, id_, event_)
+        brute.add(drawn)
+        nodes[id_] = [forest.insert(c, id_) for c in conjunctions(drawn.alternatives[0].pattern.filters)]
     matched = set(ids(brute.match(event_)))
-    for special in matched:
-        for general in primitive.keys() - matched:
-            assert not (
-                len(primitive[special]) == 1
-                and any(covers(conjunction, primitive[special][0]) for conjunction in primitive[general])
-            )
+    for special in (nodes[id_][0] for id_ in matched if len(nodes[id_]) == 1):
+        for general in (node for id_ in nodes.keys() - matched for node in nodes[id_]):
+            assert not forest.covers(general, special)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from triplewire.matching.papers.forest.implication import covers
 from triplewire.matching.papers.forest.index import PredicateIndex
 from triplewire.matching.papers.forest.predicates import Conjunction
 from triplewire.matching.papers.forest.sets import Number
@@ -87,35 +86,38 @@ class Forest:
         for number in node.predicates:
             self.index.let_go(number)
 
+    def covers(self, general: Node, special: Node) -> bool:
+        """Whether a node is known to hold wherever another does: each of its predicates is implied by one there."""
+        return self.index.implied(special.predicates).issuperset(general.predicates)
+
     def _place(self, node: Node) -> None:
         parent = self._lowest_cover(node)
-        covered = [child for child in self._perhaps_covered(node, parent) if self._covers(node, child)]
-        for child in covered:
+        for child in self._covered(node, parent):
             parent.release(child)
             node.adopt(child)
         parent.adopt(node)
 
     def _lowest_cover(self, node: Node) -> Node:
         implied = self.index.implied(node.predicates)
-        at: Node | None = self.top
-        while at is not None:
-            lowest = at
-            at = next(
+        at = self.top
+        below: Node | None = at
+        while below:
+            at = below
+            below = next(
                 (
                     child
-                    for key in implied
-                    for child in lowest.groups.get(key, ())
-                    if child is not node and implied.issuperset(child.predicates)
+                    for key in at.groups.keys() & implied
+                    for child in at.groups[key]
+                    if implied.issuperset(child.predicates)
                 ),
                 None,
             )
-        return lowest
+        return at
 
-    def _perhaps_covered(self, node: Node, parent: Node) -> set[Node]:
-        """The children of its parent that have what implies the most selective predicate that the node adds."""
-        own = next((n for n in node.predicates if n not in parent.predicates), node.predicates[0])
-        return {child for number in self.index.implying(own) for child in parent.having.get(number, ())}
-
-    def _covers(self, general: Node, special: Node) -> bool:
-        predicates = self.index.predicates
-        return covers([predicates[n] for n in general.predicates], [predicates[n] for n in special.predicates])
+    def _covered(self, node: Node, parent: Node) -> list[Node]:
+        """The children of a node's parent that the node covers: they have something that implies whatever it adds."""
+        added = [n for n in node.predicates if n not in parent.predicates] or node.predicates
+        implying = [parent.having.keys() & self.index.implying(number) for number in added]
+        fewest = min(implying, key=lambda numbers: sum(len(parent.having[n]) for n in numbers))
+        candidates = {child for number in fewest for child in parent.having[number]}
+        return [c for c in candidates if not any(numbers.isdisjoint(c.predicates) for numbers in implying)]

@@ -6,9 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pyoxigraph import Literal
-
-from triplewire.matching.papers.forest.implication import implies
 from triplewire.matching.papers.forest.predicates import Path, Predicate
 from triplewire.matching.papers.forest.sets import Equalities, Number, Others, PredicateSet, Prefixes, Thresholds
 
@@ -29,6 +26,7 @@ class PredicateIndex:
         """The set in which a predicate is searched; none if only presence is asked."""
         self.affirmed: list[Number] = []
         """The number of the predicate that a denied one denies, else its own."""
+        self._denied: dict[Number, Number] = {}
         self._sets: defaultdict[Path, dict[str, PredicateSet]] = defaultdict(dict)
         self._on: defaultdict[Path, set[Number]] = defaultdict(set)
 
@@ -46,7 +44,8 @@ class PredicateIndex:
             number = self._numbers[predicate] = self._new(predicate)
             self._on[predicate.path].add(number)
             if predicate.denied:
-                self.affirmed[number] = self.take(Predicate(predicate.path, predicate.test))
+                self.affirmed[number] = affirmed = self.take(Predicate(predicate.path, predicate.test))
+                self._denied[affirmed] = number
             elif predicate.test is not None:
                 self.set_of[number] = found = self._set(predicate)
                 found.add(number, predicate)
@@ -64,6 +63,7 @@ class PredicateIndex:
             found.discard(number, predicate)
             self.set_of[number] = None
         if predicate.denied:
+            del self._denied[self.affirmed[number]]
             self.let_go(self.affirmed[number])
         del self._numbers[predicate]
         self._free.append(number)
@@ -74,33 +74,44 @@ class PredicateIndex:
 
     def implied(self, numbers: Iterable[Number]) -> set[Number]:
         """The predicates that are known to hold if these do."""
-        return {found for number in numbers for found in self._related(number, weaker=True)}
+        return {found for number in numbers for found in self._implied(number)}
 
     def implying(self, number: Number) -> set[Number]:
-        """The predicates each of which makes this one hold."""
-        return set(self._related(number, weaker=False))
-
-    def _related(self, number: Number, weaker: bool) -> Iterator[Number]:
+        """The predicates each of which is known to make this one hold."""
         predicate = self.predicates[number]
-        yield number
-        for candidate in self._candidates(predicate, weaker):
-            other = self.predicates[candidate]
-            if implies(predicate, other) if weaker else implies(other, predicate):
-                yield candidate
+        if predicate.test is None:
+            return {number} if predicate.denied else {n for n in self._on[predicate.path] if not self._is_absence(n)}
+        return self._denials(self._weaker(number)) if predicate.denied else set(self._stronger(number))
 
-    def _candidates(self, predicate: Predicate, weaker: bool) -> Iterator[Number]:
-        presence = Predicate(predicate.path)
-        if weaker:
-            yield from (self._numbers[known] for known in (presence,) if known in self._numbers)
-        elif predicate == presence:
-            yield from self._on[predicate.path]
-        operator, sets = predicate.operator, self._sets.get(predicate.path, {})
-        if predicate.denied or not operator:
+    def _implied(self, number: Number) -> Iterator[Number]:
+        predicate = self.predicates[number]
+        if predicate.test is None:
+            yield number
             return
-        for name in ("=", "strstarts", "<", "<=", ">", ">="):
-            one, other = (operator, name) if weaker else (name, operator)
-            if name in sets and _may_imply(one, other, predicate):
-                yield from sets[name].weaker(predicate) if weaker else sets[name].stronger(predicate)
+        yield from self._denials(self._stronger(number)) if predicate.denied else self._weaker(number)
+        if (presence := self._numbers.get(Predicate(predicate.path))) is not None:
+            yield presence
+
+    def _weaker(self, number: Number) -> Iterator[Number]:
+        """The tests that hold of every value of which the test of this predicate does."""
+        yield self.affirmed[number]
+        predicate = self.predicates[number]
+        if predicate.operator:
+            yield from (n for found in self._sets[predicate.path].values() for n in found.weaker(predicate))
+
+    def _stronger(self, number: Number) -> Iterator[Number]:
+        """The tests that hold of no value but those of which the test of this predicate does."""
+        yield self.affirmed[number]
+        predicate = self.predicates[number]
+        if predicate.operator:
+            yield from (n for found in self._sets[predicate.path].values() for n in found.stronger(predicate))
+
+    def _denials(self, numbers: Iterable[Number]) -> set[Number]:
+        return {self._denied[number] for number in numbers if number in self._denied}
+
+    def _is_absence(self, number: Number) -> bool:
+        predicate = self.predicates[number]
+        return predicate.test is None and predicate.denied
 
     def _set(self, predicate: Predicate) -> PredicateSet:
         sets, name = self._sets[predicate.path], predicate.operator
@@ -130,10 +141,3 @@ class PredicateIndex:
         self.set_of.append(None)
         self.affirmed.append(len(self.affirmed))
         return len(self.predicates) - 1
-
-
-def _may_imply(one: str, other: str, predicate: Predicate) -> bool:
-    """Whether a predicate with one operator may imply one with another."""
-    if one == "=":
-        return other == "=" or all(isinstance(operand, Literal) for operand in predicate.operands)
-    return one == other or (one[0] == other[0] and one[0] in "<>") or (one == "in" and other == "=")

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import Literal
 
 from triplewire.rdf.terms import Term
-from triplewire.rdf.values import Moment, NoValueError, Number, Rank, Text, single, value
+from triplewire.rdf.values import Moment, NoValueError, Number, Rank, Text, double, single, value
 
 Kind: TypeAlias = tuple[object, ...]
 """Along the constants of one kind, in order, ``value < constant`` turns from false to true once, whatever the value."""
@@ -33,12 +33,9 @@ def kind_and_place(literal: Literal) -> tuple[Kind, Any] | None:
             return ("boolean",), found
 
 
-def surely_less(one: Literal, other: Literal) -> bool:
-    """Whether a constant stays before another of its kind even where both are rounded."""
-    a, b = value(one), value(other)
-    if isinstance(a, Number) and isinstance(b, Number):
-        return single(float(a.promoted(Rank.DOUBLE))) < single(float(b.promoted(Rank.DOUBLE)))
-    return True
+def rounded(place: Any) -> Any:
+    """A place as coarsely as it is ever compared: a number may be rounded beside a float. A text stays as it is."""
+    return place if isinstance(place, str) else single(double(place))
 
 
 def equality_key(term: Term) -> object:

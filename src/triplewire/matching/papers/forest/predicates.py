@@ -11,6 +11,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.matching.matcher import refused
+from triplewire.rdf.terms import RDF, XSD
 from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression
 
 Path: TypeAlias = tuple[NamedNode, ...]
@@ -34,8 +35,10 @@ class Predicate:
     def operator(self) -> str:
         """The operator of a test that compares the value with a constant, else nothing."""
         match self.test:
-            case Call(name, (first, Literal())) if first == VALUE and name in _WITH_LITERALS:
+            case Call("<" | "<=" | ">" | ">=" as name, (first, Literal())) if first == VALUE:
                 return name
+            case Call("strstarts", (first, Literal() as text)) if first == VALUE and text.datatype in _TEXTS:
+                return "strstarts"
             case Call("=" | "in" as name, (first, *operands)) if first == VALUE and all(map(_is_constant, operands)):
                 return name
         return ""
@@ -47,10 +50,14 @@ class Predicate:
             return ()
         return tuple(operand for operand in self.test.arguments[1:] if isinstance(operand, Literal | NamedNode))
 
+    def has_literal(self, operator: str) -> bool:
+        """Whether it is a comparison with a literal by this operator."""
+        return self.operator == operator and isinstance(self.operands[0], Literal)
+
 
 Conjunction: TypeAlias = frozenset[Predicate]
 
-_WITH_LITERALS = frozenset({"<", "<=", ">", ">=", "strstarts"})
+_TEXTS = (XSD.string, RDF.langString)
 
 
 def conjunctions(filters: Iterable[Expression]) -> list[Conjunction]:

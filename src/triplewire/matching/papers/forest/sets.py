@@ -1,4 +1,8 @@
-"""PSS: the predicates on one attribute with operators of one class, found by value in one search."""
+"""PSS: the predicates on one attribute with operators of one class, found by value in one search.
+
+A set knows not only which of its predicates a value satisfies, but also which of them follow from a predicate
+(``weaker``), and which it follows from (``stronger``). That is sound whatever the event's values, and not complete.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from pyoxigraph import Literal
 
-from triplewire.matching.papers.forest.order import Kind, equality_key, kind_and_place
+from triplewire.matching.papers.forest.order import Kind, equality_key, kind_and_place, rounded
 from triplewire.matching.papers.forest.predicates import Predicate
 from triplewire.rdf.terms import Term
 from triplewire.rdf.values import NoValueError, Text, value
@@ -21,7 +25,7 @@ Satisfied: TypeAlias = Callable[[Number], bool]
 
 
 class PredicateSet(Protocol):
-    """A PSS. ``weaker`` and ``stronger`` find the predicates that one may imply, or be implied by: candidates."""
+    """A PSS."""
 
     def add(self, number: Number, predicate: Predicate) -> None: ...
 
@@ -30,9 +34,11 @@ class PredicateSet(Protocol):
     def search(self, term: Term, satisfied: Satisfied) -> Iterable[Number]:
         """The predicates that a value satisfies."""
 
-    def weaker(self, predicate: Predicate) -> Iterable[Number]: ...
+    def weaker(self, predicate: Predicate) -> Iterable[Number]:
+        """The predicates that hold of every value of which this one does."""
 
-    def stronger(self, predicate: Predicate) -> Iterable[Number]: ...
+    def stronger(self, predicate: Predicate) -> Iterable[Number]:
+        """The predicates that hold of no value but those of which this one does."""
 
 
 class Sorted:
@@ -64,23 +70,26 @@ class Sorted:
         if found is not None:
             yield from (numbers for kind, (_, numbers) in self._kinds.items() if kind[0] == found[0][0])
 
-    def up_to(self, literal: Literal) -> list[Number]:
-        """The predicates whose constants are of a literal's kind and not greater."""
-        kind, place = kind_and_place(literal) or ((), None)
-        places, numbers = self._kinds.get(kind, ([], []))
-        return numbers[: bisect_right(places, place)]
+    def beside(self, literal: Literal, above: bool, apart: bool) -> list[Number]:
+        """The predicates whose constants are of a literal's kind and not less, or not greater, than it.
 
-    def from_(self, literal: Literal) -> list[Number]:
-        """The predicates whose constants are of a literal's kind and not less."""
-        kind, place = kind_and_place(literal) or ((), None)
-        places, numbers = self._kinds.get(kind, ([], []))
-        return numbers[bisect_left(places, place) :]
+        Those that are ``apart`` from it are less or greater, and stay so where both are rounded.
+        """
+        found = kind_and_place(literal)
+        if found is None or found[0] not in self._kinds:
+            return []
+        places, numbers = self._kinds[found[0]]
+        place, key = (rounded(found[1]), rounded) if apart else (found[1], None)
+        if above:
+            return numbers[(bisect_right if apart else bisect_left)(places, place, key=key) :]
+        return numbers[: (bisect_left if apart else bisect_right)(places, place, key=key)]
 
 
 class Thresholds:
     """``<``, ``<=``, ``>`` or ``>=``: one operator, constants in order. A value satisfies all on one side of it."""
 
     def __init__(self, operator: str) -> None:
+        self._operator = operator
         self._rising = operator[0] == "<"
         self._sorted = Sorted()
 
@@ -96,51 +105,59 @@ class Thresholds:
             yield from numbers[turn:] if self._rising else numbers[:turn]
 
     def weaker(self, predicate: Predicate) -> list[Number]:
-        return self._beside(predicate, self._rising)
+        if not predicate.has_literal("=") and predicate.operator[0] != self._operator[0]:
+            return []
+        return self._sorted.beside(_literal(predicate), self._rising, _apart(predicate.operator, self._operator))
 
     def stronger(self, predicate: Predicate) -> list[Number]:
-        return self._beside(predicate, not self._rising)
-
-    def _beside(self, predicate: Predicate, above: bool) -> list[Number]:
-        literal = _literal(predicate)
-        return self._sorted.from_(literal) if above else self._sorted.up_to(literal)
+        if predicate.operator[0] != self._operator[0]:
+            return []
+        return self._sorted.beside(_literal(predicate), not self._rising, _apart(self._operator, predicate.operator))
 
 
 class Equalities:
-    """``=`` and ``in``: a hash of the constants. Constants that are the same to the model have one place in it."""
+    """``=`` and ``in``: a hash of the constants. Names that are the same to the model have one place in it."""
 
     def __init__(self, names: dict[Any, Any]) -> None:
         self._names = names
         self._table: defaultdict[object, set[Number]] = defaultdict(set)
+        self._constants: dict[Number, frozenset[Term]] = {}
         self._sorted = Sorted()
 
     def add(self, number: Number, predicate: Predicate) -> None:
-        for operand in predicate.operands:
-            self._table[self._key(operand)].add(number)
-            if isinstance(operand, Literal):
-                self._sorted.add(number, operand)
+        self._constants[number] = frozenset(predicate.operands)
+        for key in self._keys(predicate):
+            self._table[key].add(number)
+        if predicate.has_literal("="):
+            self._sorted.add(number, _literal(predicate))
 
     def discard(self, number: Number, predicate: Predicate) -> None:
-        for operand in predicate.operands:
-            key = self._key(operand)
+        del self._constants[number]
+        for key in self._keys(predicate):
             self._table[key].discard(number)
             if not self._table[key]:
                 del self._table[key]
-            if isinstance(operand, Literal):
-                self._sorted.discard(number, operand)
+        if predicate.has_literal("="):
+            self._sorted.discard(number, _literal(predicate))
 
     def search(self, term: Term, satisfied: Satisfied) -> Iterator[Number]:
         yield from filter(satisfied, self._table.get(self._key(term), ()))
 
     def weaker(self, predicate: Predicate) -> Iterator[Number]:
-        for operand in predicate.operands[:1]:
-            yield from self._table.get(self._key(operand), ())
+        if predicate.operator in ("=", "in"):
+            alike = self._table.get(self._key(predicate.operands[0]), ())
+            yield from (n for n in alike if self._constants[n].issuperset(predicate.operands))
 
     def stronger(self, predicate: Predicate) -> Iterator[Number]:
-        for operand in predicate.operands:
-            yield from self._table.get(self._key(operand), ())
-            if predicate.operator[0] in "<>" and isinstance(operand, Literal):
-                yield from (self._sorted.up_to if predicate.operator[0] == "<" else self._sorted.from_)(operand)
+        if predicate.operator in ("=", "in"):
+            alike = {number for key in self._keys(predicate) for number in self._table.get(key, ())}
+            yield from (n for n in alike if self._constants[n].issubset(predicate.operands))
+        elif predicate.operator[0] in "<>":
+            above = predicate.operator[0] == ">"
+            yield from self._sorted.beside(_literal(predicate), above, _apart("=", predicate.operator))
+
+    def _keys(self, predicate: Predicate) -> set[object]:
+        return set(map(self._key, predicate.operands))
 
     def _key(self, term: Term) -> object:
         key = equality_key(term)
@@ -151,20 +168,21 @@ class Prefixes:
     """``strstarts``: a hash of the beginnings, asked for every length that there is; and the beginnings in order."""
 
     def __init__(self) -> None:
-        self._table: defaultdict[str, set[Number]] = defaultdict(set)
+        self._table: defaultdict[str, dict[Number, Literal]] = defaultdict(dict)
         self._lengths: Counter[int] = Counter()
         self._texts: list[str] = []
 
     def add(self, number: Number, predicate: Predicate) -> None:
-        text = _literal(predicate).value
+        literal = _literal(predicate)
+        text = literal.value
         if text not in self._table:
             self._lengths[len(text)] += 1
             self._texts.insert(bisect_left(self._texts, text), text)
-        self._table[text].add(number)
+        self._table[text][number] = literal
 
     def discard(self, number: Number, predicate: Predicate) -> None:
         text = _literal(predicate).value
-        self._table[text].discard(number)
+        del self._table[text][number]
         if not self._table[text]:
             del self._table[text]
             del self._texts[bisect_left(self._texts, text)]
@@ -172,21 +190,27 @@ class Prefixes:
 
     def search(self, term: Term, satisfied: Satisfied) -> Iterator[Number]:
         if (text := _text(term)) is not None:
-            yield from filter(satisfied, self._beginning(text))
+            yield from (number for number, _ in self._beginning(text) if satisfied(number))
 
     def weaker(self, predicate: Predicate) -> Iterator[Number]:
-        return self._beginning(_literal(predicate).value)
+        if predicate.operator == "strstarts" or predicate.has_literal("="):
+            one = _literal(predicate)
+            yield from (number for number, other in self._beginning(one.value) if _alike(one, other))
 
     def stronger(self, predicate: Predicate) -> Iterator[Number]:
-        text = _literal(predicate).value
-        at = bisect_left(self._texts, text)
-        while at < len(self._texts) and self._texts[at].startswith(text):
-            yield from self._table[self._texts[at]]
+        if predicate.operator != "strstarts":
+            return
+        one = _literal(predicate)
+        at = bisect_left(self._texts, one.value)
+        while at < len(self._texts) and self._texts[at].startswith(one.value):
+            yield from (number for number, other in self._table[self._texts[at]].items() if _alike(one, other))
             at += 1
 
-    def _beginning(self, text: str) -> Iterator[Number]:
+    def _beginning(self, text: str) -> Iterator[tuple[Number, Literal]]:
+        """The predicates on what a text begins with."""
         for length in self._lengths:
-            yield from self._table.get(text[:length], ()) if length <= len(text) else ()
+            if length <= len(text) and text[:length] in self._table:
+                yield from self._table[text[:length]].items()
 
 
 class Others:
@@ -209,6 +233,15 @@ class Others:
 
     def stronger(self, predicate: Predicate) -> Iterable[Number]:
         return ()
+
+
+def _apart(known: str, wanted: str) -> bool:
+    """Whether one comparison implies another only if their constants differ: what is not more may not be less."""
+    return known in ("=", "<=", ">=") and wanted in ("<", ">")
+
+
+def _alike(one: Literal, other: Literal) -> bool:
+    return one.datatype == other.datatype and one.language == other.language
 
 
 def _literal(predicate: Predicate) -> Literal:
