@@ -57,3 +57,21 @@ def test_the_pictures_are_those_that_are_drawn(picture, command, tmp_path):
     arguments = [sys.executable, "-m", "triplewire", *command.split(), "--svg", str(drawn)]
     subprocess.run(arguments, cwd=ROOT, capture_output=True, check=True)
     assert drawn.read_text() == (ROOT / "docs/images" / picture).read_text()
+
+
+def test_figure_3_is_the_picture_that_is_drawn(tmp_path):
+    auction = ROOT / "examples/auction"
+    command = ["subscription", "check", auction / "subscriptions.ndjson", "--ontology", auction / "ontology.ttl"]
+    arguments = [sys.executable, "-m", "triplewire", *map(str, command), "--svg", str(tmp_path)]
+    subprocess.run(arguments, cwd=ROOT, capture_output=True, check=True)
+    assert (tmp_path / "s1.svg").read_text() == (ROOT / "docs/images/figure-3.svg").read_text()
+
+
+def test_the_pattern_printed_in_sparql_is_the_one_shown(capsys, monkeypatch):
+    guide = (ROOT / "docs/guide/subscriptions.md").read_text()
+    example, shown = (
+        re.search(rf"```{language}\n(.*?)```", guide, re.DOTALL).group(1) for language in ("python", "sparql")
+    )
+    monkeypatch.chdir(ROOT)
+    exec(example, {})
+    assert capsys.readouterr().out == shown
