@@ -23,6 +23,7 @@ from triplewire.subscriptions.pattern import (
     Expression,
     Home,
     Variable,
+    speaks_of_home,
 )
 
 Naming = Callable[[Variable], Variable]
@@ -106,7 +107,7 @@ def _joined(connective: str, conditions: list[Expression]) -> Expression:
     """A conjunction or disjunction without nesting, repetition, or parts that decide nothing."""
     neutral, deciding = (TRUE, FALSE) if connective == "and" else (FALSE, TRUE)
     parts = [part for condition in conditions for part in _parts(connective, condition) if part != neutral]
-    if deciding in parts:
+    if deciding in parts and not any(map(speaks_of_home, parts)):  # which an event must have, whatever the outcome
         return deciding
     if connective == "or":
         parts = list(_merged(parts))

@@ -150,7 +150,7 @@ class Pattern:
     @cached_property
     def needs_home(self) -> bool:
         """Whether the pattern speaks of the home vertex, and so never matches an event without one."""
-        return HOME in self.vertices or any(map(_speaks_of_home, self.filters))
+        return HOME in self.vertices or any(map(speaks_of_home, self.filters))
 
 
 @dataclass(frozen=True)
@@ -202,11 +202,12 @@ def free_variables(expression: Expression) -> Iterator[Variable]:
             yield from free_variables(argument)
 
 
-def _speaks_of_home(expression: Expression) -> bool:
+def speaks_of_home(expression: Expression) -> bool:
+    """Whether an expression names the home vertex or an attribute of it."""
     match expression:
         case Home() | AttributeTest() | AttributeExists():
             return True
         case Call(_, arguments):
-            return any(map(_speaks_of_home, arguments))
+            return any(map(speaks_of_home, arguments))
         case _:
             return False
