@@ -5,7 +5,8 @@ TriplewireError
 ├── OntologyError         an ontology that cannot be read
 ├── SubscriptionError     a subscription that cannot be understood; knows language, line and column
 ├── UsageError            a call that cannot be carried out as asked
-└── StoreError            the store cannot do what is needed of it
+├── StoreError            the store cannot do what is needed of it
+└── IndexFolderError      a folder that holds no index, or a damaged one
 
 Each carries a sentence a user can act on. ``as_dict`` is what the command line and the broker print.
 """
@@ -39,6 +40,10 @@ class UsageError(TriplewireError):
 
 class StoreError(TriplewireError):
     """The store cannot do what is needed of it."""
+
+
+class IndexFolderError(TriplewireError):
+    """A folder that holds no index, or a damaged one."""
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,6 @@ def test_brute_force_agrees_with_the_vector(vector: Vector) -> None:
     assert brute.match(vector.event(model), bindings=True) == vector.matches()
 
 
-@pytest.mark.usefixtures("stand_in")
 @vectors("matches")
 def test_the_engine_agrees_with_the_vector(vector: Vector) -> None:
     model = vector.model()

@@ -11,8 +11,6 @@ from triplewire.matching import BruteForce
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
 
-pytestmark = pytest.mark.usefixtures("stand_in")
-
 
 @pytest.mark.parametrize("seed", range(150))
 def test_the_index_finds_what_brute_force_finds(seed):

@@ -1,98 +1,252 @@
-"""The index: subscriptions in, matches out, with changes live at once."""
+"""The index: subscriptions in, matches out, with changes live at once.
+
+Most subscriptions are in one large segment, the snapshot. What is added goes through small segments, and all are merged
+into a new snapshot in the background. Whoever matches looks at one state, and waits for nobody.
+"""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.errors import IndexFolderError
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.engine.segment import Prepared, Segment, build, prepare
+from triplewire.matching.engine.folder import Version, Writer, open_current
+from triplewire.matching.engine.journal import added, changes, removed
+from triplewire.matching.engine.segment import Segment
+from triplewire.matching.engine.state import State
+from triplewire.matching.engine.tables import Prepared, prepare
 from triplewire.matching.engine.verify import Verifier
 from triplewire.matching.matcher import Match, in_order
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
+if TYPE_CHECKING:
+    from triplewire.matching.explanation import Explanation
+
 log = logging.getLogger(__name__)
 
-MOST_NEW = 32
-"""So many new subscriptions are verified one by one before they are built into a segment."""
-GROWTH = 8
-"""Segments are merged so that each is at least so many times as large as the next."""
+MERGE_AT = 4096
+"""So many changes, and a tenth of the snapshot, are merged into a new one in the background."""
 
 
 class Index:
-    """Finds the subscriptions that an event trips."""
+    """Finds the subscriptions that an event trips.
+
+    An index lives in memory, or in a folder once it is saved to one or opened from it. There, what ``add`` and
+    ``remove`` did outlives the process from the moment they return; ``sync`` makes sure that it outlives the machine.
+    ``work`` counts the nodes visited, candidates verified and filters evaluated.
+    """
 
     def __init__(self, model: ConceptModel) -> None:
-        self.model = model
         self.work: Counter[str] = Counter()
-        self._segments: list[Segment] = []
-        self._new: dict[str, Prepared] = {}
+        self._model: ConceptModel | None = model
+        self._state: State | None = State()
+        self._fixed = 0
+        """How many of the state's segments are the snapshot, or are being merged into the next one."""
+        self._version: Version | None = None
+        self._writer: Writer | None = None
+        self._changing = threading.RLock()
+        self._merging: threading.Thread | None = None
+        self._changes = 0
 
     @classmethod
     def build(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Index:
+        """An index of many subscriptions; of several with one id the last counts."""
         index = cls(model)
-        latest = {subscription.id: subscription for subscription in subscriptions}
-        index._segments = [Segment(*build(prepare(one, model) for one in latest.values()), model)]
+        latest = {one.id: one for one in subscriptions}
+        index._state = State((Segment.of((prepare(one, model) for one in latest.values()), model),))
+        index._fixed = 1
         return index
 
+    @classmethod
+    def open(cls, folder: Path, model: ConceptModel | None = None) -> Index:
+        """The index in a folder, mapped into memory.
+
+        It brings its model with it; one that is given must be the same. Others may have it open at the same time, and
+        one of them may change it.
+        """
+        version = open_current(folder)
+        if model is not None and model.content_hash != version.model_hash:
+            raise IndexFolderError(f"{folder} was made with another ontology: compile it again")
+        index = cls(ConceptModel() if model is None else model)
+        index._model, index._state, index._version = model, None, version
+        return index
+
+    @property
+    def model(self) -> ConceptModel:
+        if self._model is None and self._version is not None:
+            self._model = self._version.model()
+        return self._model or ConceptModel()
+
+    def __len__(self) -> int:
+        return len(self._now())
+
     def add(self, subscription: Subscription) -> None:
-        prepared = prepare(subscription, self.model)
-        self._forget(subscription.id)
-        self._new[subscription.id] = prepared
+        self.add_all([subscription])
+
+    def add_all(self, subscriptions: Iterable[Subscription]) -> None:
+        """Keep many subscriptions; one that has the id of another is kept in its place."""
+        latest = {one.id: prepare(one, self.model) for one in subscriptions}
+        with self._changing:
+            self._now()
+            self._write(added(one.subscription) for one in latest.values())
+            self._put(list(latest.values()))
+        self._merge_if_due()
 
     def remove(self, id_: str) -> None:
-        if not self._forget(id_):
-            raise KeyError(id_)
-
-    def _forget(self, id_: str) -> bool:
-        if self._new.pop(id_, None) is not None:
-            return True
-        for segment in self._segments:
-            number = segment.find(id_)
-            if number >= 0:
-                segment.removed[number] = True
-                return True
-        return False
+        with self._changing:
+            state = self._now()
+            if state.find(id_) is None:
+                raise KeyError(id_)
+            self._write([removed(id_)])
+            self._state = state.without({id_})
+            self._changes += 1
+        self._merge_if_due()
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
-        self._settle()
+        state = self._now()
         facts = Facts(event, self.model)
         verifier = Verifier(facts, self.work)
-        found: list[Match] = []
-        for one in self._new.values():
-            found += self._verified(one.subscription, event, verifier, bindings)
-        for segment in self._segments:
+        found: dict[str, Match] = {}
+        for segment in state.segments:
             matched, candidates = segment.match(facts, self.work)
-            for number in candidates.tolist():
-                found += self._verified(segment.subscriptions[number], event, verifier, bindings)
-            for number in matched.tolist():
-                if bindings:
-                    found += self._verified(segment.subscriptions[number], event, verifier, True)
-                else:
-                    found.append(Match(event.id, segment.tables.ids[number].decode("utf-8", "surrogatepass")))
-        return sorted(found, key=lambda match: match.subscription)
+            if not bindings:
+                found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
+            for number in (np.concatenate([matched, candidates]) if bindings else candidates).tolist():
+                self._verify(segment.records[number], event, verifier, bindings, found)
+        for one in state.new:
+            self._verify(one.subscription, event, verifier, bindings, found)
+        return [found[id_] for id_ in sorted(found)]
 
-    def _verified(self, one: Subscription, event: Event, verifier: Verifier, bindings: bool) -> list[Match]:
-        """The match of a subscription, if there is one. What goes wrong with it costs it alone."""
+    def explain(self, id_: str, event: Event) -> Explanation:
+        from triplewire.matching.explanation import explain  # which looks things up as matchers do
+
+        subscription = self._now().find(id_)
+        if subscription is None:
+            raise KeyError(id_)
+        return explain(subscription, event, self.model)
+
+    def save(self, folder: Path) -> None:
+        """Write all to a folder as a new version, and live there from now on."""
+        with self._changing:
+            self._now()
+            if self._writer is None or self._writer.folder != folder:
+                if self._version is None or self._version.folder != folder:
+                    self.close()
+                    self._version = None
+                    self._writer = Writer(folder)
+                else:
+                    self._write([])
+        self.merge()
+
+    def merge(self) -> None:
+        """Merge all changes into a new snapshot. Whoever matches meanwhile does not wait for it."""
+        self._end_of_merging()
+        self._merge()
+
+    def sync(self) -> None:
+        """Have all changes so far on the disk."""
+        if self._writer is not None and self._writer.journal is not None:
+            self._writer.journal.sync()
+
+    def close(self) -> None:
+        """End what goes on in the background, and let others write to the folder."""
+        self._end_of_merging()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _verify(
+        self, one: Subscription, event: Event, verifier: Verifier, bindings: bool, found: dict[str, Match]
+    ) -> None:
+        """Look whether a subscription matches. What goes wrong with it costs it alone."""
         self.work["candidates verified"] += 1
         try:
-            if not bindings:
-                score = verifier.score(one)
-                return [] if score is None else [Match(event.id, one.id, score)]
-            outcome = verifier.outcome(one)
-            return [] if outcome is None else [Match(event.id, one.id, outcome[0], in_order(outcome[1]))]
+            if bindings and (outcome := verifier.outcome(one)) is not None:
+                found[one.id] = Match(event.id, one.id, outcome[0], in_order(outcome[1]))
+            elif not bindings and (score := verifier.score(one)) is not None:
+                found[one.id] = Match(event.id, one.id, score)
         except Exception:
             log.exception("subscription %r cannot be tried on event %r, and is passed over", one.id, event.id)
-            return []
 
-    def _settle(self) -> None:
-        """Build what is new into a segment, if it has become much."""
-        if len(self._new) <= MOST_NEW:
-            return
-        new, self._new = list(self._new.values()), {}
-        while self._segments and len(self._segments[-1]) < GROWTH * len(new):
-            new += [prepare(one, self.model) for one in self._segments.pop().living()]
-        self._segments.append(Segment(*build(new), self.model))
+    def _now(self) -> State:
+        """The state; that of an index in a folder is read when it is first needed."""
+        state = self._state
+        if state is None:
+            with self._changing:
+                if self._state is None and self._version is not None:
+                    self._load(self._version)
+                state = self._state or State()
+        return state
+
+    def _load(self, version: Version) -> None:
+        latest = changes(version.lines)
+        self._state = State((version.segment(self.model),)).without(latest)
+        self._fixed = 1
+        self._put([prepare(one, self.model) for one in latest.values() if one is not None])
+
+    def _write(self, lines: Iterable[bytes]) -> None:
+        """Write changes to the journal, if the index lives in a folder."""
+        if self._writer is None and self._version is not None:
+            writer = Writer(self._version.folder)
+            writer.go_on(self._version)
+            self._writer = writer
+        if self._writer is not None and self._writer.journal is not None:
+            self._writer.journal.write(lines)
+
+    def _put(self, prepared: Sequence[Prepared]) -> None:
+        """Bring subscriptions into the state, in place of those with the same ids."""
+        before = self._state or State()
+        self._state = before.with_new(prepared, self.model)
+        for segment in before.segments:
+            segment.remove(one.subscription.id for one in prepared)
+        self._state = self._state.tidied(self.model, self._fixed)
+        self._changes += len(prepared)
+
+    def _merge_if_due(self) -> None:
+        """Begin to merge in the background once there is much to merge."""
+        with self._changing:
+            snapshot = sum(map(len, self._now().segments[: self._fixed]))
+            idle = self._merging is None or not self._merging.is_alive()
+            if idle and self._changes > max(MERGE_AT, snapshot // 10):
+                self._merging = threading.Thread(target=self._merge_safely, name="triplewire-merge", daemon=True)
+                self._merging.start()
+
+    def _merge_safely(self) -> None:
+        try:
+            self._merge()
+        except Exception:
+            log.exception("the index could not be merged; it goes on as it is, and tries again after more changes")
+
+    def _end_of_merging(self) -> None:
+        merging = self._merging
+        if merging is not None and merging is not threading.current_thread():
+            merging.join()
+
+    def _merge(self) -> None:
+        with self._changing:
+            state = self._now().tidied(self.model, self._fixed, most_new=0)
+            gone = [one.removed.copy() for one in state.segments]
+            writer = self._writer
+            mark = writer.journal.end if writer is not None and writer.journal is not None else 0
+            self._state, self._fixed, self._changes = state, len(state.segments), 0
+        merged = Segment.merged(state.segments, gone) if state.segments else Segment.of([], self.model)
+        unfinished = writer.write_version(merged, self.model) if writer is not None else None
+        with self._changing:
+            if writer is not None and unfinished is not None:
+                tail = writer.journal.since(mark) if writer.journal is not None else b""
+                self._version = writer.publish(unfinished, tail)
+                merged = self._version.segment(self.model)
+            for segment, before in zip(state.segments, gone, strict=True):
+                for number in np.flatnonzero(segment.removed & ~before).tolist():
+                    merged.removed[merged.find(segment.id_of(number))] = True
+            now = self._now()
+            self._state, self._fixed = State((merged, *now.segments[len(state.segments) :]), now.new), 1

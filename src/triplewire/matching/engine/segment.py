@@ -1,172 +1,86 @@
-"""A segment: some subscriptions as one immutable set of arrays, which finds those that an event may trip."""
+"""A segment: some of an index's subscriptions, and the search for those that an event may trip."""
 
 from __future__ import annotations
 
+import threading
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine import trie as tries
-from triplewire.matching.engine.compile import HOME_KEY, Compiled, compile_alternative
-from triplewire.matching.engine.conditions import Label
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids
-from triplewire.matching.engine.events import Encoder, Vocabulary
+from triplewire.matching.engine.encoded import EncodedPatterns, Flags, Ids
+from triplewire.matching.engine.events import Encoder
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.engine.interests import Interests, Scorer
-from triplewire.matching.engine.ranks import Domains, Range
-from triplewire.matching.engine.texts import Dictionary, Texts
-from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A subscription with what it is asked in the trie: compiled once, however often it is built into a segment.
-
-    ``ways`` are the ways of its alternatives. One without vertices makes the subscription a candidate for every event.
-    """
-
-    subscription: Subscription
-    ways: tuple[Compiled, ...]
-    interests: tuple[Interest, ...]
-
-
-def prepare(subscription: Subscription, model: ConceptModel) -> Prepared:
-    ways: list[Compiled] = []
-    interests: list[Interest] = []
-    for alternative in subscription.alternatives:
-        if _is_interest(alternative):
-            interests += alternative.pattern.interests
-        else:
-            ways += compile_alternative(alternative, model)
-    return Prepared(subscription, tuple(ways), tuple(interests))
-
-
-def _is_interest(alternative: Alternative) -> bool:
-    """Whether an alternative is one interest and nothing else."""
-    pattern = alternative.pattern
-    only = Pattern(interests=pattern.interests, mapping=pattern.mapping)
-    return len(pattern.interests) == 1 and pattern == only and alternative.residual is None
-
-
-@dataclass(frozen=True)
-class Tables:
-    """A segment's arrays. Subscriptions are numbered in the order of their ids.
-
-    Pattern ``i`` of the trie is a way of subscription ``owners[i]``, which is ``decided`` by it or a candidate.
-    ``loose`` are the subscriptions that are candidates for every event.
-    """
-
-    ids: Texts
-    vocabulary: Vocabulary
-    patterns: EncodedPatterns
-    trie: tries.Trie
-    owners: Ids
-    decided: Flags
-    loose: Ids
-    interests: Interests
-
-
-def build(prepared: Iterable[Prepared]) -> tuple[Tables, list[Subscription]]:
-    """Lay out subscriptions, no two of the same id; returns their values in the order of their numbers."""
-    rows = sorted(prepared, key=lambda one: id_key(one.subscription.id))
-    ways = [(owner, way) for owner, one in enumerate(rows) for way in one.ways if way.vertices]
-    vocabulary, patterns = _encode([way for _, way in ways])
-    tables = Tables(
-        ids=Texts.of(id_key(one.subscription.id) for one in rows),
-        vocabulary=vocabulary,
-        patterns=patterns,
-        trie=tries.build_trie(patterns),
-        owners=np.array([owner for owner, _ in ways], np.int32),
-        decided=np.array([way.decided for _, way in ways], np.bool_),
-        loose=np.array(
-            [owner for owner, one in enumerate(rows) if any(not way.vertices for way in one.ways)], np.int32
-        ),
-        interests=Interests.of((owner, interest) for owner, one in enumerate(rows) for interest in one.interests),
-    )
-    return tables, [one.subscription for one in rows]
-
-
-def id_key(id_: str) -> bytes:
-    """An id as it is kept: the bytes are in the order of the code points."""
-    return id_.encode("utf-8", "surrogatepass")
-
-
-def _encode(ways: Sequence[Compiled]) -> tuple[Vocabulary, EncodedPatterns]:
-    """The words of some patterns, and the patterns in the numbers of these words."""
-    words: dict[Label, None] = {}
-    properties: dict[bytes, None] = {}
-    for way in ways:
-        for labels in way.vertices:
-            words.update(dict.fromkeys(labels))
-        properties.update(dict.fromkeys(arc[1] for arc in way.arcs))
-    words.pop(HOME_KEY, None)
-    ranges = [word for word in words if isinstance(word, Range)]
-    vocabulary = Vocabulary(
-        Dictionary.of(word for word in words if isinstance(word, bytes)),
-        Dictionary.of(properties),
-        Domains.of(ranges),
-    )
-    first = len(vocabulary.labels) + 1
-    numbers: dict[Label, int] = {text: number + 1 for number, text in enumerate(vocabulary.labels.texts)}
-    numbers |= {range_: first + i for i, range_ in enumerate(ranges)}
-    numbers[HOME_KEY] = HOME_LABEL
-    arcs = {text: number for number, text in enumerate(vocabulary.properties.texts)}
-    labels_ = [sorted(numbers[label] for label in labels) for way in ways for labels in way.vertices]
-    patterns = EncodedPatterns(
-        vertices=_offsets(len(way.vertices) for way in ways),
-        label_offsets=_offsets(map(len, labels_)),
-        labels=np.array([number for row in labels_ for number in row], np.int32),
-        arc_offsets=_offsets(len(way.arcs) for way in ways),
-        arcs=np.array([(s, arcs[p], o) for way in ways for s, p, o in way.arcs], np.int32).reshape(-1, 3),
-        injective=np.array([way.injective for way in ways], np.bool_),
-        ranges=vocabulary.domains.ranges(first, ranges),
-    )
-    return vocabulary, patterns
-
-
-def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
+from triplewire.matching.engine.interests import Scorer
+from triplewire.matching.engine.merge import Part, merge, taken
+from triplewire.matching.engine.records import Kept, Records, Written
+from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out
 
 
 class Segment:
-    """Some of an index's subscriptions, of which some may have been removed since."""
+    """Immutable but for the subscriptions that are ``removed`` from it."""
 
-    def __init__(self, tables: Tables, subscriptions: Sequence[Subscription], model: ConceptModel) -> None:
+    def __init__(
+        self, tables: Tables, patterns: Callable[[], EncodedPatterns], records: Records, model: ConceptModel
+    ) -> None:
         self.tables = tables
-        self.subscriptions = subscriptions
+        self.patterns = patterns
+        self.records = records
+        self.model = model
         self.removed = np.zeros(len(tables.ids), np.bool_)
         self._encoder = Encoder(tables.vocabulary, model)
         self._scorer = Scorer(tables.interests, model)
-        self._scratch = tries.Scratch(tables.trie)
+        self._local = threading.local()
+
+    @classmethod
+    def of(cls, prepared: Iterable[Prepared], model: ConceptModel) -> Segment:
+        tables, patterns, subscriptions = lay_out(prepared)
+        return cls(tables, lambda: patterns, Kept(subscriptions), model)
+
+    @classmethod
+    def merged(cls, segments: Sequence[Segment], removed: Sequence[Flags]) -> Segment:
+        """One segment for several: all that is not removed from them."""
+        parts = [Part(one.tables, one.patterns(), gone) for one, gone in zip(segments, removed, strict=True)]
+        tables, patterns, origin = merge(parts)
+        records: Records
+        if all(isinstance(segment.records, Kept) for segment in segments):
+            pairs = zip(origin.parts.tolist(), origin.numbers.tolist(), strict=True)
+            records = Kept([segments[part].records[number] for part, number in pairs])
+        else:
+            texts = taken([segment.records.texts() for segment in segments], origin)
+            records = Written(lambda: texts, "the index in memory")
+        return cls(tables, lambda: patterns, records, segments[0].model)
 
     def __len__(self) -> int:
         return len(self.tables.ids)
 
     def find(self, id_: str) -> int:
         """The number of a subscription that has not been removed, or -1."""
-        key, ids = id_key(id_), self.tables.ids
-        low, high = 0, len(ids)
-        while low < high:
-            middle = (low + high) // 2
-            if ids[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
-        found = low < len(ids) and ids[low] == key and not self.removed[low]
-        return low if found else -1
+        key = id_key(id_)
+        number = bisect_left(self.tables.ids, key)
+        there = number < len(self) and self.tables.ids[number] == key and not self.removed[number]
+        return number if there else -1
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Remove some subscriptions, as far as they are here."""
+        for number in map(self.find, ids):
+            if number >= 0:
+                self.removed[number] = True
+
+    def id_of(self, number: int) -> str:
+        return self.tables.ids[number].decode("utf-8", "surrogatepass")
 
     def match(self, facts: Facts, work: Counter[str]) -> tuple[Ids, Ids]:
         """The numbers of the subscriptions that match, and of those that must be verified."""
         tables = self.tables
         event, certain = self._encoder.encode(facts)
-        before = self._scratch.visits
-        groups = tries.match(tables.trie, event, self._scratch)
-        patterns = tries.expand(tables.trie, groups)
-        work["nodes visited"] += self._scratch.visits - before
+        scratch = self._scratch
+        before = scratch.visits
+        patterns = tries.expand(tables.trie, tries.match(tables.trie, event, scratch))
+        work["nodes visited"] += scratch.visits - before
         decided = tables.decided[patterns] if certain else np.zeros(len(patterns), np.bool_)
         owners = tables.owners[patterns]
         matched = np.unique(owners[decided])
@@ -175,6 +89,10 @@ class Segment:
         candidates = np.setdiff1d(candidates, matched, assume_unique=True)
         return matched[~self.removed[matched]], candidates[~self.removed[candidates]]
 
-    def living(self) -> Iterator[Subscription]:
-        """The subscriptions that have not been removed."""
-        return (self.subscriptions[number] for number in np.flatnonzero(~self.removed).tolist())
+    @property
+    def _scratch(self) -> tries.Scratch:
+        """What this thread's searches write to."""
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = tries.Scratch(self.tables.trie)
+        found: tries.Scratch = self._local.scratch
+        return found

@@ -1,0 +1,217 @@
+"""Several segments as one: the living patterns of each, put into the words of all, without compiling anything again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplewire.matching.engine import trie as tries
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids, Offsets, Ranges
+from triplewire.matching.engine.events import Vocabulary
+from triplewire.matching.engine.interests import Interests
+from triplewire.matching.engine.ranks import Domains, Range
+from triplewire.matching.engine.tables import Tables
+from triplewire.matching.engine.texts import Dictionary, Texts
+
+
+class Part(NamedTuple):
+    """A segment's tables, its patterns, and which of its subscriptions are removed."""
+
+    tables: Tables
+    patterns: EncodedPatterns
+    removed: Flags
+
+
+class Origin(NamedTuple):
+    """Where each subscription of the whole comes from: the part, and the number there."""
+
+    parts: Ids
+    numbers: Ids
+
+
+def merge(parts: Sequence[Part]) -> tuple[Tables, EncodedPatterns, Origin]:
+    """The tables and patterns of all the parts' living subscriptions, of which no two have the same id."""
+    origin = _in_order(parts)
+    owners = [np.full(len(part.removed), -1, np.int32) for part in parts]
+    for number, own in enumerate(owners):
+        here = np.flatnonzero(origin.parts == number)
+        own[origin.numbers[here]] = here
+    living = [owners[i][part.tables.owners] >= 0 for i, part in enumerate(parts)]
+    kept = [_living(part.patterns, living[i]) for i, part in enumerate(parts)]
+    words = _Words([part.tables.vocabulary for part in parts], kept)
+    patterns = _joined([words.renumbered(i, own) for i, own in enumerate(kept)], words)
+    tables = Tables(
+        ids=taken([part.tables.ids for part in parts], origin),
+        vocabulary=words.vocabulary,
+        trie=tries.build_trie(patterns),
+        owners=_all([owners[i][p.tables.owners][living[i]] for i, p in enumerate(parts)], np.int32),
+        decided=_all([p.tables.decided[living[i]] for i, p in enumerate(parts)], np.bool_),
+        loose=np.sort(_all([(o := owners[i][p.tables.loose])[o >= 0] for i, p in enumerate(parts)], np.int32)),
+        interests=_interests([part.tables.interests for part in parts], owners),
+    )
+    return tables, patterns, origin
+
+
+def taken(texts: Sequence[Texts], origin: Origin) -> Texts:
+    """A text for each subscription of the whole, out of the parts'."""
+    lengths = np.zeros(len(origin.parts), np.int64)
+    for i, one in enumerate(texts):
+        here = origin.parts == i
+        lengths[here] = np.diff(one.offsets)[origin.numbers[here]]
+    offsets = _offsets(lengths)
+    data = np.empty(int(offsets[-1]), np.uint8)
+    for i, one in enumerate(texts):
+        here = origin.parts == i
+        data[spans(offsets[:-1][here], lengths[here])] = one.data[
+            spans(one.offsets[:-1][origin.numbers[here]], lengths[here])
+        ]
+    return Texts(offsets, data)
+
+
+def spans(starts: Offsets, lengths: Offsets) -> Offsets:
+    """The numbers ``start … start + length`` of each, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def _in_order(parts: Sequence[Part]) -> Origin:
+    """The living subscriptions in the order of their ids."""
+    rows = sorted(
+        (part.tables.ids[number], i, number)
+        for i, part in enumerate(parts)
+        for number in np.flatnonzero(~part.removed).tolist()
+    )
+    return Origin(np.array([i for _, i, _ in rows], np.int32), np.array([n for _, _, n in rows], np.int32))
+
+
+class _Words:
+    """The words that the parts' living patterns use, and each part's numbers in them; -1 where a word is not used."""
+
+    def __init__(self, old: Sequence[Vocabulary], patterns: Sequence[EncodedPatterns]) -> None:
+        labels = [_used(v.labels, np.unique(p.labels[p.labels < p.ranges.first]) - 1) for v, p in _pairs(old, patterns)]
+        properties = [_used(v.properties, np.unique(p.arcs[:, 1])) for v, p in _pairs(old, patterns)]
+        ranges = [_used_ranges(v.domains, p) for v, p in _pairs(old, patterns)]
+        self.wanted: list[Range] = list(dict.fromkeys(r for own in ranges for r in own.values()))
+        self.vocabulary = Vocabulary(
+            Dictionary.of(text for own in labels for text in own.values()),
+            Dictionary.of(text for own in properties for text in own.values()),
+            Domains.of(self.wanted),
+        )
+        self.first = len(self.vocabulary.labels) + 1
+        new_label = {text: number + 1 for number, text in enumerate(self.vocabulary.labels.texts)}
+        new_property = {text: number for number, text in enumerate(self.vocabulary.properties.texts)}
+        new_range = {range_: self.first + i for i, range_ in enumerate(self.wanted)}
+        self.labels: list[Ids] = []
+        self.properties: list[Ids] = []
+        for i, one in enumerate(patterns):
+            numbers = np.full(one.ranges.first + len(one.ranges.low), -1, np.int32)
+            numbers[HOME_LABEL] = HOME_LABEL
+            for number, text in labels[i].items():
+                numbers[number + 1] = new_label[text]
+            for number, range_ in ranges[i].items():
+                numbers[one.ranges.first + number] = new_range[range_]
+            self.labels.append(numbers)
+            arcs = np.full(len(old[i].properties), -1, np.int32)
+            for number, text in properties[i].items():
+                arcs[number] = new_property[text]
+            self.properties.append(arcs)
+
+    @property
+    def ranges(self) -> Ranges:
+        return self.vocabulary.domains.ranges(self.first, self.wanted)
+
+    def renumbered(self, part: int, patterns: EncodedPatterns) -> EncodedPatterns:
+        """A part's patterns in the words of all."""
+        labels = self.labels[part][patterns.labels]
+        vertices = np.repeat(np.arange(len(patterns.label_offsets) - 1), np.diff(patterns.label_offsets))
+        arcs = patterns.arcs.copy()
+        arcs[:, 1] = self.properties[part][arcs[:, 1]]
+        return EncodedPatterns(
+            patterns.vertices,
+            patterns.label_offsets,
+            labels[np.lexsort((labels, vertices))],
+            patterns.arc_offsets,
+            arcs,
+            patterns.injective,
+            patterns.ranges,
+        )
+
+
+def _pairs(
+    vocabularies: Sequence[Vocabulary], patterns: Sequence[EncodedPatterns]
+) -> Iterator[tuple[Vocabulary, EncodedPatterns]]:
+    return zip(vocabularies, patterns, strict=True)
+
+
+def _used(dictionary: Dictionary, numbers: Ids) -> dict[int, bytes]:
+    return {number: dictionary.texts[number] for number in numbers.tolist() if number >= 0}
+
+
+def _used_ranges(domains: Domains, patterns: EncodedPatterns) -> dict[int, Range]:
+    ranges = patterns.ranges
+    used = np.unique(patterns.labels[patterns.labels >= ranges.first]) - ranges.first
+    some = Ranges(ranges.first, ranges.domain[used], ranges.low[used], ranges.high[used])
+    return dict(zip(used.tolist(), domains.values(some), strict=True))
+
+
+def _living(patterns: EncodedPatterns, living: Flags) -> EncodedPatterns:
+    """Some of the patterns."""
+    if living.all():
+        return patterns
+    sizes, arcs = np.diff(patterns.vertices), np.diff(patterns.arc_offsets)
+    vertices = spans(patterns.vertices[:-1][living], sizes[living])
+    lengths = np.diff(patterns.label_offsets)[vertices]
+    return EncodedPatterns(
+        _offsets(sizes[living]),
+        _offsets(lengths),
+        patterns.labels[spans(patterns.label_offsets[:-1][vertices], lengths)],
+        _offsets(arcs[living]),
+        patterns.arcs[spans(patterns.arc_offsets[:-1][living], arcs[living])],
+        patterns.injective[living],
+        patterns.ranges,
+    )
+
+
+def _joined(patterns: Sequence[EncodedPatterns], words: _Words) -> EncodedPatterns:
+    return EncodedPatterns(
+        _offsets(_all([np.diff(one.vertices) for one in patterns], np.int64)),
+        _offsets(_all([np.diff(one.label_offsets) for one in patterns], np.int64)),
+        _all([one.labels for one in patterns], np.int32),
+        _offsets(_all([np.diff(one.arc_offsets) for one in patterns], np.int64)),
+        np.concatenate([one.arcs for one in patterns]).astype(np.int32),
+        _all([one.injective for one in patterns], np.bool_),
+        words.ranges,
+    )
+
+
+def _interests(parts: Sequence[Interests], owners: Sequence[Ids]) -> Interests:
+    texts = {text: None for one in parts for text in one.concepts}
+    numbers = {text: number for number, text in enumerate(texts)}
+    kept = [own[one.owners] >= 0 for own, one in zip(owners, parts, strict=True)]
+    lengths = [np.diff(one.offsets)[keep] for one, keep in zip(parts, kept, strict=True)]
+    members = [
+        _numbers(numbers[text] for text in one.concepts)[one.members[spans(one.offsets[:-1][keep], length)]]
+        for one, keep, length in zip(parts, kept, lengths, strict=True)
+    ]
+    return Interests(
+        Texts.of(texts),
+        _all([own[one.owners][keep] for own, one, keep in zip(owners, parts, kept, strict=True)], np.int32),
+        _offsets(_all(lengths, np.int64)),
+        _all(members, np.int32),
+        np.concatenate([one.thresholds[keep] for one, keep in zip(parts, kept, strict=True)]),
+    )
+
+
+def _numbers(numbers: object) -> Ids:
+    return np.fromiter(numbers, np.int32)  # type: ignore[call-overload,no-any-return]
+
+
+def _all(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate(arrays).astype(dtype)
+
+
+def _offsets(lengths: NDArray[np.int64]) -> Offsets:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,0 +1,69 @@
+"""What an event is matched with: the snapshot, the small segments of what came later, and what has just come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.matching.engine.segment import Segment
+from triplewire.matching.engine.tables import Prepared
+from triplewire.subscriptions.pattern import Subscription
+
+MOST_NEW = 32
+"""So many new subscriptions are verified one by one before they are built into a segment."""
+GROWTH = 8
+"""Small segments are merged so that each is at least so many times as large as the next."""
+
+
+class State(NamedTuple):
+    """What is ``new`` is verified on every event. What comes later is newer, and ``new`` is the newest.
+
+    A state is never changed, but for the marks of what is removed from its segments. While something is being replaced
+    its id is there twice, for a moment: the newer counts.
+    """
+
+    segments: tuple[Segment, ...] = ()
+    new: tuple[Prepared, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.new) + sum(len(one) - int(np.count_nonzero(one.removed)) for one in self.segments)
+
+    def find(self, id_: str) -> Subscription | None:
+        for one in self.new:
+            if one.subscription.id == id_:
+                return one.subscription
+        for segment in self.segments:
+            number = segment.find(id_)
+            if number >= 0:
+                return segment.records[number]
+        return None
+
+    def without(self, ids: Collection[str]) -> State:
+        """The state with some subscriptions removed, as far as they are there."""
+        for segment in self.segments:
+            segment.remove(ids)
+        return State(self.segments, tuple(one for one in self.new if one.subscription.id not in ids))
+
+    def with_new(self, prepared: Sequence[Prepared], model: ConceptModel) -> State:
+        """The state with more subscriptions. Older ones of the same ids are for the caller to remove afterwards."""
+        ids = {one.subscription.id for one in prepared}
+        kept = tuple(one for one in self.new if one.subscription.id not in ids)
+        if len(prepared) > MOST_NEW:
+            return State((*self.segments, Segment.of(prepared, model)), kept)
+        return State(self.segments, (*kept, *prepared))
+
+    def tidied(self, model: ConceptModel, fixed: int, most_new: int = MOST_NEW) -> State:
+        """The state with what is new built into a segment, if it is much, and small segments merged.
+
+        The first ``fixed`` segments are left alone.
+        """
+        segments, new = list(self.segments), self.new
+        if len(new) > most_new:
+            segments, new = [*segments, Segment.of(new, model)], ()
+        while len(segments) > fixed + 1 and len(segments[-2]) < GROWTH * len(segments[-1]):
+            last = segments[-2:]
+            segments[-2:] = [Segment.merged(last, [one.removed.copy() for one in last])]
+        return State(tuple(segments), new)
