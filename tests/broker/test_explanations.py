@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import httpx
 
@@ -30,6 +31,9 @@ def test_a_notification_is_explained_through_the_ontology(broker: httpx.Client, 
     assert text.headers["content-type"] == "text/plain; charset=utf-8"
     assert text.text.startswith("e1 trips s1.\n")
     assert "_:pc is a ex:NotebookPC (stated), and ex:NotebookPC ⊑ ex:Computer" in text.text
+    drawn = broker.get("/v1/notifications/1/explanation", headers={"Accept": "image/svg+xml"})
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert ElementTree.fromstring(drawn.text).tag.endswith("svg")
 
 
 def test_what_was_in_force_then_explains_it_whatever_came_since(broker: httpx.Client, store: Store) -> None:

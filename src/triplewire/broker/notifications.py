@@ -19,7 +19,7 @@ from triplewire.broker.state import Shared, State
 from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lower import lower
-from triplewire.matching.explanation import as_dict, as_text, explain
+from triplewire.matching.explanation import as_dict, as_text, explain, picture
 from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import DeadLetter, Notification
@@ -28,7 +28,7 @@ from triplewire.subscriptions.languages import parse_subscription
 HEARTBEAT = 15
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 """Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
-EXPLANATIONS = ("application/json", "text/plain")
+EXPLANATIONS = ("application/json", "image/svg+xml", "text/plain")
 Number = Annotated[int, Path(ge=0, lt=1 << 63)]
 
 router = APIRouter(tags=["notifications"])
@@ -72,7 +72,7 @@ def show_event(shared: Shared, number: Number, accept: Annotated[str, Header()] 
 
 @router.get("/v1/notifications/{number}/explanation", response_class=Response)
 def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*") -> Response:
-    """Why the event tripped the subscription, as JSON or as text, whichever ``Accept`` names.
+    """Why the event tripped the subscription, as JSON, as a picture or as text, whichever ``Accept`` names.
 
     The subscription and the ontology are those that were in force at the event's position.
     """
@@ -88,6 +88,8 @@ def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Head
     prefixes = prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {})
     if media_type == "text/plain":
         return Response(as_text(told, prefixes), media_type=media_type)
+    if media_type == "image/svg+xml":
+        return Response(picture(told, prefixes), media_type=media_type)
     return ExactJSONResponse(as_dict(told, prefixes))
 
 

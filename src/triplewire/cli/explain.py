@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from triplewire.cli.console import AsJson, all_readable, folder, print_json, readable
+from triplewire.cli.console import AsJson, Svg, all_readable, folder, print_json, readable, write_picture
 from triplewire.cli.event import Prefixes, read_events
 from triplewire.errors import EventError, SubscriptionError, UsageError
 from triplewire.lift.lifting import Lifting, load_lifting
@@ -25,6 +25,7 @@ def explain(
         typer.Option("--ontology", metavar="F…", help="Ontology files; several make one model.", callback=all_readable),
     ] = [],  # noqa: B006 - typer copies it
     as_json: AsJson = False,
+    svg: Svg = None,
     lifting: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="What names in events mean: contexts, mappings, limits.", callback=folder),
@@ -43,6 +44,8 @@ def explain(
     found, declared = _event(*_file_and_id(event), load_lifting(lifting))
     told = explanation.explain(parse_subscription(record, model), found, model)
     prefixes = declared | dict(record.get("prefixes", {}))
+    if svg is not None:
+        write_picture(svg, explanation.picture(told, prefixes))
     if as_json:
         print_json(explanation.as_dict(told, prefixes))
     else:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 from triplewire.rdf.layout import Direction, Layout, Link, Point, Rect, Size, layered
 
 Shape = Literal["round", "square", "oval", "note", "plain"]
+Style = Literal["plain", "missing", "faint"]
 
 _FONT = 13.0
 _SMALL = 11.5
@@ -21,6 +22,11 @@ _BORDER = 12.0
 _LONGEST = 44
 _INK = "#1f2933"
 _SOFT = "#52606d"
+_FAINT = "#6b7785"
+_MISSING = "#b42318"
+_LINES: dict[Style, str] = {"plain": _SOFT, "missing": _MISSING, "faint": "#c3cad1"}
+_MAPPED = "#2b6cb0"
+_APART = 64.0  # between the two halves of a pair
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ \"-")
 _WIDE = frozenset("mwMW@%")
 _UNWRITABLE = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,7 +37,7 @@ _FILLS: dict[str, str] = {"round": "#e8f1fb", "square": "#fbf6e3", "oval": "#eef
 class Box:
     """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full.
 
-    A ``note`` has a broken outline, and what is ``plain`` has none.
+    A ``note`` has a broken outline, and what is ``plain`` has none. What is ``missing`` has long dashes.
     """
 
     key: str
@@ -39,6 +45,7 @@ class Box:
     shape: Shape = "round"
     strong: bool = False
     tip: str = ""
+    style: Style = "plain"
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Arrow:
     label: str = ""
     tip: str = ""
     back: bool = False
+    style: Style = "plain"
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,51 @@ def draw(diagram: Diagram) -> str:
     """The diagram as an SVG document."""
     layout = arrange(diagram)
     notes = [diagram.note] if diagram.note else []
-    width = max([layout.size.width, *(text_width(note, _SMALL) for note in notes)]) + 2 * _BORDER
-    height = layout.size.height + 2 * _BORDER + len(notes) * (_LINE + 6)
+    svg, stage = _document(diagram.title, diagram.description, layout.size, notes)
+    _draw_diagram(stage, diagram, layout)
+    _draw_notes(stage, layout.size, notes)
+    return _written(svg)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two diagrams, one over the other, with lines between boxes of the upper and boxes of the lower one."""
+
+    title: str
+    description: str
+    upper: Diagram
+    lower: Diagram
+    lines: Sequence[tuple[str, str]]
+    notes: Sequence[str] = ()
+
+
+def draw_pair(pair: Pair) -> str:
+    """The pair as an SVG document: each half under its title, the notes below, the lines dotted and behind all else."""
+    upper, lower = arrange(pair.upper), arrange(pair.lower)
+    below = 2 * _LINE + upper.size.height + _APART
+    size = Size(max(upper.size.width, lower.size.width), below + lower.size.height)
+    svg, stage = _document(pair.title, pair.description, size, pair.notes)
+    above = 1.5 * _LINE
+    lines = [
+        (Point(top.centre.x, above + top.y + top.height), Point(bottom.centre.x, below + bottom.y))
+        for top, bottom in ((upper.boxes[start], lower.boxes[end]) for start, end in pair.lines)
+    ]
+    for line in lines:
+        _draw_line(stage, *line)
+    _caption(stage, pair.upper.title, _LINE - 4)
+    _caption(stage, pair.lower.title, below - _LINE)
+    for diagram, layout, y in ((pair.upper, upper, above), (pair.lower, lower, below)):
+        _draw_diagram(ET.SubElement(stage, "g", {"transform": f"translate(0 {_number(y)})"}), diagram, layout)
+    for end in (end for line in lines for end in line):
+        ET.SubElement(stage, "circle", {"cx": _number(end.x), "cy": _number(end.y), "r": "3.2", "fill": _MAPPED})
+    _draw_notes(stage, size, pair.notes)
+    return _written(svg)
+
+
+def _document(title: str, description: str, size: Size, notes: Sequence[str]) -> tuple[ET.Element, ET.Element]:
+    """A document with room for something of a size, and for notes below it; the second element is to be drawn in."""
+    width = max([size.width, *(text_width(note, _SMALL) for note in notes)]) + 2 * _BORDER
+    height = size.height + 2 * _BORDER + len(notes) * _LINE + (6 if notes else 0)
     svg = ET.Element(
         "svg",
         {
@@ -84,20 +135,43 @@ def draw(diagram: Diagram) -> str:
             "fill": _INK,
         },
     )
-    _text(ET.SubElement(svg, "title"), diagram.title)
-    _text(ET.SubElement(svg, "desc"), diagram.description)
+    _text(ET.SubElement(svg, "title"), title)
+    _text(ET.SubElement(svg, "desc"), description)
     _arrowhead(ET.SubElement(svg, "defs"))
     ET.SubElement(svg, "rect", {"width": "100%", "height": "100%", "fill": "#ffffff"})
     stage = ET.SubElement(svg, "g", {"transform": f"translate({_number(_BORDER)} {_number(_BORDER)})"})
+    return svg, stage
+
+
+def _draw_notes(stage: ET.Element, size: Size, notes: Sequence[str]) -> None:
+    for n, note in enumerate(notes, start=1):
+        place = {"x": "0", "y": _number(size.height + n * _LINE + 4), "class": "note"}
+        _text(ET.SubElement(stage, "text", place | {"font-size": _number(_SMALL), "fill": _SOFT}), note)
+
+
+def _draw_diagram(stage: ET.Element, diagram: Diagram, layout: Layout) -> None:
     for arrow, route in zip(diagram.arrows, layout.routes, strict=True):
         _draw_arrow(stage, arrow, route.pieces, route.label)
     for box in diagram.boxes:
         _draw_box(stage, box, layout.boxes[box.key])
-    for note in notes:
-        place = {"x": "0", "y": _number(layout.size.height + _LINE + 4), "class": "note"}
-        _text(ET.SubElement(stage, "text", place | {"font-size": _number(_SMALL), "fill": _SOFT}), note)
+
+
+def _written(svg: ET.Element) -> str:
     ET.indent(svg, " ")
     return ET.tostring(svg, encoding="unicode") + "\n"
+
+
+def _caption(stage: ET.Element, text: str, y: float) -> None:
+    place = {"x": "0", "y": _number(y), "class": "caption", "font-weight": "bold", "fill": _SOFT}
+    halo = {"stroke": "#ffffff", "stroke-width": "6", "paint-order": "stroke"}
+    _text(ET.SubElement(stage, "text", place | halo), text)
+
+
+def _draw_line(stage: ET.Element, start: Point, end: Point) -> None:
+    middle = (start.y + end.y) / 2
+    way = _path((start, Point(start.x, middle), Point(end.x, middle), end))
+    look = {"fill": "none", "stroke": _MAPPED, "stroke-width": "1.6", "stroke-dasharray": "1.5 4"}
+    ET.SubElement(stage, "path", {"d": way, "class": "mapping", "stroke-linecap": "round"} | look)
 
 
 def arrange(diagram: Diagram) -> Layout:
@@ -151,6 +225,10 @@ def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
             place |= {"font-size": _number(_SMALL), "font-style": "italic", "fill": _SOFT}
         elif box.strong:
             place["font-weight"] = "bold"
+        if box.style == "faint":
+            place["fill"] = _FAINT
+        elif "✗" in line:
+            place["fill"] = _MISSING
         _text(ET.SubElement(group, "text", place), line)
 
 
@@ -163,6 +241,10 @@ def _draw_outline(group: ET.Element, box: Box, rect: Rect) -> None:
         outline["rx"] = _number(rect.height / 2)
     elif box.shape == "note":
         outline["stroke-dasharray"] = "4 3"
+    if box.style == "missing":
+        outline |= {"stroke": _MISSING, "stroke-dasharray": "9 4", "stroke-width": "1.8"}
+    elif box.style == "faint":
+        outline |= {"stroke": _LINES["faint"], "fill": "#fbfcfd"}
     ET.SubElement(group, "rect", outline)
 
 
@@ -171,10 +253,15 @@ def _draw_arrow(parent: ET.Element, arrow: Arrow, pieces: tuple[tuple[Point, ...
     _text(ET.SubElement(group, "title"), arrow.tip or arrow.label or f"{arrow.start} → {arrow.end}")
     way = " ".join(_path(piece) for piece in pieces)
     head = "marker-start" if arrow.back else "marker-end"
-    ET.SubElement(group, "path", {"d": way, "fill": "none", "stroke": _SOFT, head: "url(#triplewire-head)"})
+    look = {"d": way, "fill": "none", "stroke": _LINES[arrow.style], head: "url(#triplewire-head)"}
+    if arrow.style == "missing":
+        look |= {"stroke-dasharray": "9 4", "stroke-width": "1.8"}
+    ET.SubElement(group, "path", look)
     if label:
         x, y = label.centre
         place = {"x": _number(x), "y": _number(y + 4), "text-anchor": "middle", "font-size": _number(_SMALL)}
+        if arrow.style != "plain":
+            place["fill"] = _MISSING if arrow.style == "missing" else _FAINT
         _text(ET.SubElement(group, "text", place), arrow.label)
 
 

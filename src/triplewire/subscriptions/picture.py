@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.rdf.names import Names
-from triplewire.rdf.svg import Arrow, Box, Diagram, Shape, draw, shortened
+from triplewire.rdf.svg import Arrow, Box, Diagram, Shape, Style, draw, shortened
 from triplewire.rdf.terms import Term
 from triplewire.subscriptions.attributes import conjuncts, tests_attributes
 from triplewire.subscriptions.english import gives_class, sentence
@@ -45,13 +46,32 @@ _INFIX = {"strstarts": "startswith", "strends": "endswith", "contains": "contain
 _SIGNS = {"<=": "⊑", "<": "⊏", ">=": "⊒", ">": "⊐", "=": "directly below", "!=": "not directly below"}
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What is drawn into a pattern: which of its arcs, constraints and filters fail, what its vertices stand for."""
+
+    failing: frozenset[object] = frozenset()
+    stands_for: Mapping[Vertex, str] = field(default_factory=dict)
+
+    def sign(self, part: object) -> str:
+        return "✗ " if part in self.failing else ""
+
+    def style(self, part: object) -> Style:
+        return "missing" if part in self.failing else "plain"
+
+
 def picture(subscription: Subscription, model: ConceptModel, prefixes: Mapping[str, str] | None = None) -> str:
     """The subscription as SVG."""
     return draw(diagram(subscription, model, prefixes))
 
 
-def diagram(subscription: Subscription, model: ConceptModel, prefixes: Mapping[str, str] | None = None) -> Diagram:
-    """What is to be drawn of a subscription."""
+def diagram(
+    subscription: Subscription,
+    model: ConceptModel,
+    prefixes: Mapping[str, str] | None = None,
+    marks: Marks | None = None,
+) -> Diagram:
+    """What is to be drawn of a subscription. A vertex of the n-th alternative has the key ``n`` and its name."""
     names = Names.of(chain.from_iterable(_terms(a.pattern) for a in subscription.alternatives), prefixes, bare=True)
     boxes: list[Box] = []
     arrows: list[Arrow] = []
@@ -59,7 +79,7 @@ def diagram(subscription: Subscription, model: ConceptModel, prefixes: Mapping[s
     for number, alternative in enumerate(subscription.alternatives):
         if number:
             boxes.append(Box(f"or {number}", ("or",), "plain"))
-        drawing = _Drawing(alternative, number, names)
+        drawing = _Drawing(alternative, number, names, marks or Marks())
         boxes += drawing.boxes()
         arrows += drawing.arrows()
         left_out += max(0, len(alternative.pattern.arcs) - ARCS)
@@ -132,11 +152,12 @@ class _Plain(Notation):
 class _Drawing:
     """One alternative's boxes and arrows."""
 
-    def __init__(self, alternative: Alternative, number: int, names: Names) -> None:
+    def __init__(self, alternative: Alternative, number: int, names: Names, marks: Marks) -> None:
         self.pattern = alternative.pattern
         self.residual = alternative.residual
         self.number = number
         self.names = names
+        self.marks = marks
         self.notation = _Plain(names)
         self.drawn = [arc for arc in self.pattern.arcs if not gives_class(arc)][:ARCS]
         parts = list(conjuncts(self.pattern.filters))
@@ -156,18 +177,20 @@ class _Drawing:
         for expression in self.filters:
             variables = list(dict.fromkeys(free_variables(expression)))
             alone = len(variables) == 1 and variables[0] in beside and not tests_attributes(expression)
-            (beside[variables[0]] if alone else notes).append(self.notation.expression(expression))
+            told = f"{self.marks.sign(expression)}{self.notation.expression(expression)}"
+            (beside[variables[0]] if alone else notes).append(told)
         for vertex, said in beside.items():
             yield self.vertex(vertex, said)
         for n, attribute in enumerate(self.attributes):
-            yield Box(self.key(n), (shortened(self.test(attribute), _LONGEST),), "oval")
+            line = shortened(f"{self.marks.sign(attribute)}{self.test(attribute)}", _LONGEST)
+            yield Box(self.key(n), (line,), "oval", style=self.marks.style(attribute))
         for interest in self.pattern.interests:
             concepts = ", ".join(map(self.names.short, interest.concepts))
-            notes.append(f"similarity to {concepts} > {interest.threshold:g}")
+            notes.append(f"{self.marks.sign(interest)}similarity to {concepts} > {interest.threshold:g}")
         if notes:
             yield self.note("filters", notes)
         if self.residual:
-            yield self.note("residual", ["SPARQL:", *_query_lines(self.residual)])
+            yield self.note("residual", [f"{self.marks.sign(self.residual)}SPARQL:", *_query_lines(self.residual)])
 
     def vertex(self, vertex: Vertex, said: list[str]) -> Box:
         match vertex:
@@ -177,15 +200,25 @@ class _Drawing:
                 shape = "square"
             case _:
                 shape = "round"
-        types = (arc.object for arc in self.pattern.arcs if gives_class(arc) and arc.subject == vertex)
-        classes = [c.cls for c in self.pattern.classes if c.vertex == vertex]
-        classes += [cls for cls in types if isinstance(cls, NamedNode)]
-        shown = [cls for cls in dict.fromkeys(classes) if isinstance(vertex, Variable) or cls not in EVERY_RESOURCE]
         name = str(vertex) if isinstance(vertex, Variable | Home) else self.names.short(vertex)
-        lines = [name, ", ".join(map(self.names.short, shown))]
-        lines += [f"{_SIGNS[c.operator]} {self.names.short(c.cls)}" for c in self.pattern.is_a if c.vertex == vertex]
+        constraints = [c for c in self.pattern.is_a if c.vertex == vertex]
+        lines = [f"{name} = {self.marks.stands_for[vertex]}" if vertex in self.marks.stands_for else name]
+        lines.append(", ".join(self.classes(vertex)))
+        lines += [f"{self.marks.sign(c)}{_SIGNS[c.operator]} {self.names.short(c.cls)}" for c in constraints]
         lines = [shortened(line, _LONGEST) for line in (*lines, *said) if line]
-        return Box(self.key(vertex), tuple(lines[:_LINES]), shape, strong=vertex == HOME, tip="; ".join(lines))
+        style: Style = "missing" if any("✗ " in line for line in lines[1:]) else "plain"
+        return Box(self.key(vertex), tuple(lines[:_LINES]), shape, vertex == HOME, "; ".join(lines), style)
+
+    def classes(self, vertex: Vertex) -> list[str]:
+        """What a vertex should be; that a named thing is a resource goes without saying."""
+        stated: list[tuple[object, Vertex]] = [(c, c.cls) for c in self.pattern.classes if c.vertex == vertex]
+        stated += [(a, a.object) for a in self.pattern.arcs if gives_class(a) and a.subject == vertex]
+        shown = [
+            f"{self.marks.sign(part)}{self.names.short(cls)}"
+            for part, cls in stated
+            if isinstance(cls, NamedNode) and (isinstance(vertex, Variable) or cls not in EVERY_RESOURCE)
+        ]
+        return list(dict.fromkeys(shown))
 
     def test(self, attribute: AttributeTest | AttributeExists) -> str:
         if isinstance(attribute, AttributeExists):
@@ -199,10 +232,11 @@ class _Drawing:
     def arrows(self) -> Iterator[Arrow]:
         for arc in self.drawn:
             label = str(arc.property) if isinstance(arc.property, Variable) else self.names.short(arc.property)
-            yield Arrow(self.key(arc.subject), self.key(arc.object), shortened(label), tip=str(arc))
+            told = shortened(f"{self.marks.sign(arc)}{label}")
+            yield Arrow(self.key(arc.subject), self.key(arc.object), told, str(arc), style=self.marks.style(arc))
         for n, attribute in enumerate(self.attributes):
             path = ".".join(map(self.names.short, attribute.path))
-            yield Arrow(self.key(HOME), self.key(n), shortened(path))
+            yield Arrow(self.key(HOME), self.key(n), shortened(path), style=self.marks.style(attribute))
 
 
 def _query_lines(residual: Residual) -> list[str]:
