@@ -14,7 +14,7 @@ from triplewire.concepts.derivation import Chain
 from triplewire.matching.explanation.conditions import Filter
 from triplewire.matching.explanation.explanation import Explanation
 from triplewire.matching.explanation.reasons import ArcReason, FilterReason, VertexReason
-from triplewire.matching.explanation.text import FAILS, HOLDS, Telling
+from triplewire.matching.explanation.text import Telling
 from triplewire.rdf.picture import diagram as event_diagram
 from triplewire.rdf.svg import Arrow, Diagram, Pair, draw_pair, shortened
 from triplewire.rdf.terms import RDF, Term
@@ -40,10 +40,7 @@ def _pair(explanation: Explanation, prefixes: Mapping[str, str] | None) -> Pair:
     upper = _subscription(explanation, prefixes, {vertex: telling.term(term) for vertex, term in explanation.mapping})
     there = {box.key for box in upper.boxes}
     lines = [(f"0 {key}", str(term)) for key, term in images.items() if f"0 {key}" in there and str(term) in drawn]
-    told = [
-        f"{HOLDS if f.holds else FAILS} {telling.finding(f)}"
-        for f in sorted(explanation.findings, key=lambda f: f.holds)
-    ]
+    told = telling.findings()
     notes = [shortened(line, _LONGEST) for line in told[:NOTES]]
     notes += [f"… and {len(told) - NOTES} more conditions"] if len(told) > NOTES else []
     return Pair(telling.verdict(), "; ".join(told), upper, lower, lines, notes)

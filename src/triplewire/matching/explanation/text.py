@@ -64,12 +64,12 @@ class Telling:
         yield self.verdict()
         if mapping := self.mapping():
             yield mapping
-        idle = [finding for finding in self.explanation.missing if self.unmapped(finding)]
-        for finding in self.explanation.missing:
-            if finding not in idle:
-                yield f"{FAILS} {self.finding(finding)}"
-        yield from (f"{FAILS} {self.condition(finding.condition)}: {self.unmapped(finding)}" for finding in idle)
-        yield from (f"{HOLDS} {self.finding(finding)}" for finding in self.explanation.findings if finding.holds)
+        yield from self.findings()
+
+    def findings(self) -> list[str]:
+        """A line for each condition: what fails first, and last of that what was not even looked at."""
+        found = sorted(self.explanation.findings, key=lambda f: (f.holds, self._unmapped(f) != ""))
+        return [f"{HOLDS if finding.holds else FAILS} {self.finding(finding)}" for finding in found]
 
     def verdict(self) -> str:
         told = self.explanation
@@ -94,7 +94,7 @@ class Telling:
         others = f" (and {more:,} more {'mapping' if more == 1 else 'mappings'})" if more else ""
         return f"with {told}{others}" if told else ""
 
-    def unmapped(self, finding: Finding) -> str:
+    def _unmapped(self, finding: Finding) -> str:
         """Why a condition on something that stands for nothing was not even looked at."""
         reason, condition = finding.reason, finding.condition
         if isinstance(reason, VertexReason) and reason.vertex is None and isinstance(condition, ClassConstraint | IsA):
@@ -105,7 +105,8 @@ class Telling:
 
     def finding(self, finding: Finding) -> str:
         """A condition, and why it holds or does not; a reason that says it all stands alone."""
-        condition, reason = self.condition(finding.condition), self._reason(finding)
+        condition = self.condition(finding.condition)
+        reason = self._unmapped(finding) or self._reason(finding)
         if not reason or reason.startswith(condition):
             return reason or condition
         return f"{condition}: {reason}"
@@ -194,7 +195,7 @@ class Telling:
     def _vertex(self, finding: Finding, reason: VertexReason) -> str:
         condition = finding.condition
         if reason.vertex is None or not isinstance(condition, ClassConstraint | IsA):
-            return "there is no such vertex"
+            return ""
         if not reason.there:
             return f"the event does not name {self.term(reason.vertex)}"
         vertex, cls = self.term(reason.vertex), self.term(condition.cls)
