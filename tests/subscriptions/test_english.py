@@ -148,6 +148,13 @@ def test_an_arc_towards_the_home_vertex_is_told_from_there():
     )
 
 
+def test_a_graph_that_is_too_large_to_be_told_is_summed_up():
+    properties = [NamedNode(f"http://e.org/{name}") for name in ("next", "last")]
+    arcs = [Arc(HOME if n == 0 else Variable(str(n)), properties[n % 2], Variable(str(n + 1))) for n in range(2000)]
+    told = sentence(Subscription("s", (Alternative(Pattern(arcs=tuple(arcs))),)), ConceptModel())
+    assert told == "Events with a graph of 2000 arcs, on next and last."
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_subscription_has_one_sentence_that_mentions_its_terms(rng):

@@ -59,6 +59,14 @@ def test_similarity_is_a_note():
     assert [box.lines for box in figure.boxes] == [("similarity to Computer, Book > 0.7",)]
 
 
+def test_of_very_many_arcs_the_first_are_drawn():
+    chain = "".join(f"({'_:H' if n == 0 else f'?{n}'}, ?{n + 1}, (:A, :p, :A))" for n in range(1200))
+    figure = drawn("ops", chain)
+    assert len(figure.arrows) == 200
+    assert len(figure.boxes) == 201
+    assert figure.note.startswith("Left out: 1000 arcs.")
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_vertex_and_arc_is_drawn_and_no_box_lies_on_another(rng):

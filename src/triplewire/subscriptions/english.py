@@ -42,6 +42,8 @@ _TAXONOMY = {
     "=": "is directly below {}",
     "!=": "is not directly below {}",
 }
+_MOST_ARCS = 60  # that anybody reads of
+_MOST_NAMED = 5
 _KEYWORDS = ("OPTIONAL", "MINUS", "NOT EXISTS", "EXISTS", "BIND", "VALUES", "GROUP BY", "HAVING", "LIMIT")
 
 
@@ -106,6 +108,10 @@ class _Telling:
         self.named = self.worth_a_name()
 
     def text(self) -> str:
+        if len(self.arcs) > _MOST_ARCS:
+            properties = list(dict.fromkeys(self.words.property(arc.property) for arc in self.arcs))
+            few = listed([*properties[:_MOST_NAMED], *(["others"] if len(properties) > _MOST_NAMED else [])])
+            return f"{self.home()} with a graph of {len(self.arcs)} arcs, on {few}"
         attributes = [f for f in conjuncts(self.pattern.filters) if tests_attributes(f)]
         subject, phrases = "events", []
         if HOME in self.pattern.vertices:

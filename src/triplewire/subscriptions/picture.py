@@ -170,8 +170,9 @@ class _Drawing:
     def boxes(self) -> Iterator[Box]:
         vertices: list[Vertex] = [HOME] if self.attributes else []
         vertices += [end for arc in self.drawn for end in (arc.subject, arc.object)]
-        vertices += [arc.subject for arc in self.pattern.arcs if gives_class(arc)]
-        vertices += [c.vertex for c in self.pattern.classes] + [c.vertex for c in self.pattern.is_a]
+        if len(self.pattern.arcs) <= ARCS:
+            vertices += [arc.subject for arc in self.pattern.arcs if gives_class(arc)]
+            vertices += [c.vertex for c in self.pattern.classes] + [c.vertex for c in self.pattern.is_a]
         beside: dict[Vertex, list[str]] = {vertex: [] for vertex in vertices}
         notes: list[str] = []
         for expression in self.filters:
