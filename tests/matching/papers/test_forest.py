@@ -111,6 +111,9 @@ def test_what_covers_holds_wherever_the_covered_does(rng):
     for special in (nodes[id_][0] for id_ in matched if len(nodes[id_]) == 1):
         for general in (node for id_ in nodes.keys() - matched for node in nodes[id_]):
             assert not forest.covers(general, special)
+    numbers = {number for of_one in nodes.values() for node in of_one for number in node.predicates}
+    for number in numbers:
+        assert {n for n in numbers if number in forest.index.implied([n])} == forest.index.implying(number) & numbers
 
 
 @pytest.mark.parametrize(

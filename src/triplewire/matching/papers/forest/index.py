@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from triplewire.matching.papers.forest.predicates import Path, Predicate
@@ -74,37 +74,34 @@ class PredicateIndex:
 
     def implied(self, numbers: Iterable[Number]) -> set[Number]:
         """The predicates that are known to hold if these do."""
-        return {found for number in numbers for found in self._implied(number)}
+        return set().union(*map(self._implied, numbers))
 
     def implying(self, number: Number) -> set[Number]:
         """The predicates each of which is known to make this one hold."""
         predicate = self.predicates[number]
         if predicate.test is None:
             return {number} if predicate.denied else {n for n in self._on[predicate.path] if not self._is_absence(n)}
-        return self._denials(self._weaker(number)) if predicate.denied else set(self._stronger(number))
+        return self._denials(self._weaker(number)) if predicate.denied else self._stronger(number)
 
-    def _implied(self, number: Number) -> Iterator[Number]:
+    def _implied(self, number: Number) -> set[Number]:
         predicate = self.predicates[number]
         if predicate.test is None:
-            yield number
-            return
-        yield from self._denials(self._stronger(number)) if predicate.denied else self._weaker(number)
-        if (presence := self._numbers.get(Predicate(predicate.path))) is not None:
-            yield presence
+            return {number}
+        found = self._denials(self._stronger(number)) if predicate.denied else self._weaker(number)
+        presence = self._numbers.get(Predicate(predicate.path))
+        return found if presence is None else found | {presence}
 
-    def _weaker(self, number: Number) -> Iterator[Number]:
+    def _weaker(self, number: Number) -> set[Number]:
         """The tests that hold of every value of which the test of this predicate does."""
-        yield self.affirmed[number]
         predicate = self.predicates[number]
-        if predicate.operator:
-            yield from (n for found in self._sets[predicate.path].values() for n in found.weaker(predicate))
+        sets = self._sets[predicate.path].values() if predicate.operator else ()
+        return {self.affirmed[number]}.union(*(one.weaker(predicate) for one in sets))
 
-    def _stronger(self, number: Number) -> Iterator[Number]:
+    def _stronger(self, number: Number) -> set[Number]:
         """The tests that hold of no value but those of which the test of this predicate does."""
-        yield self.affirmed[number]
         predicate = self.predicates[number]
-        if predicate.operator:
-            yield from (n for found in self._sets[predicate.path].values() for n in found.stronger(predicate))
+        sets = self._sets[predicate.path].values() if predicate.operator else ()
+        return {self.affirmed[number]}.union(*(one.stronger(predicate) for one in sets))
 
     def _denials(self, numbers: Iterable[Number]) -> set[Number]:
         return {self._denied[number] for number in numbers if number in self._denied}

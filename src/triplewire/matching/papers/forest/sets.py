@@ -84,6 +84,15 @@ class Sorted:
             return numbers[(bisect_right if apart else bisect_left)(places, place, key=key) :]
         return numbers[: (bisect_left if apart else bisect_right)(places, place, key=key)]
 
+    def beginning_with(self, text: Literal) -> Iterator[Number]:
+        """The predicates whose constants are texts of one language that begin with one."""
+        kind, place = kind_and_place(text) or ((), "")
+        places, numbers = self._kinds.get(kind, ([], []))
+        at = bisect_left(places, place)
+        while at < len(places) and places[at].startswith(place):
+            yield numbers[at]
+            at += 1
+
 
 class Thresholds:
     """``<``, ``<=``, ``>`` or ``>=``: one operator, constants in order. A value satisfies all on one side of it."""
@@ -152,7 +161,9 @@ class Equalities:
         if predicate.operator in ("=", "in"):
             alike = {number for key in self._keys(predicate) for number in self._table.get(key, ())}
             yield from (n for n in alike if self._constants[n].issubset(predicate.operands))
-        elif predicate.operator[0] in "<>":
+        elif predicate.operator == "strstarts":
+            yield from self._sorted.beginning_with(_literal(predicate))
+        else:
             above = predicate.operator[0] == ">"
             yield from self._sorted.beside(_literal(predicate), above, _apart("=", predicate.operator))
 
@@ -170,23 +181,21 @@ class Prefixes:
     def __init__(self) -> None:
         self._table: defaultdict[str, dict[Number, Literal]] = defaultdict(dict)
         self._lengths: Counter[int] = Counter()
-        self._texts: list[str] = []
+        self._sorted = Sorted()
 
     def add(self, number: Number, predicate: Predicate) -> None:
         literal = _literal(predicate)
-        text = literal.value
-        if text not in self._table:
-            self._lengths[len(text)] += 1
-            self._texts.insert(bisect_left(self._texts, text), text)
-        self._table[text][number] = literal
+        self._table[literal.value][number] = literal
+        self._lengths[len(literal.value)] += 1
+        self._sorted.add(number, literal)
 
     def discard(self, number: Number, predicate: Predicate) -> None:
-        text = _literal(predicate).value
-        del self._table[text][number]
-        if not self._table[text]:
-            del self._table[text]
-            del self._texts[bisect_left(self._texts, text)]
-            self._lengths -= Counter([len(text)])
+        literal = _literal(predicate)
+        del self._table[literal.value][number]
+        if not self._table[literal.value]:
+            del self._table[literal.value]
+        self._lengths -= Counter([len(literal.value)])
+        self._sorted.discard(number, literal)
 
     def search(self, term: Term, satisfied: Satisfied) -> Iterator[Number]:
         if (text := _text(term)) is not None:
@@ -197,14 +206,8 @@ class Prefixes:
             one = _literal(predicate)
             yield from (number for number, other in self._beginning(one.value) if _alike(one, other))
 
-    def stronger(self, predicate: Predicate) -> Iterator[Number]:
-        if predicate.operator != "strstarts":
-            return
-        one = _literal(predicate)
-        at = bisect_left(self._texts, one.value)
-        while at < len(self._texts) and self._texts[at].startswith(one.value):
-            yield from (number for number, other in self._table[self._texts[at]].items() if _alike(one, other))
-            at += 1
+    def stronger(self, predicate: Predicate) -> Iterable[Number]:
+        return self._sorted.beginning_with(_literal(predicate)) if predicate.operator == "strstarts" else ()
 
     def _beginning(self, text: str) -> Iterator[tuple[Number, Literal]]:
         """The predicates on what a text begins with."""
@@ -241,7 +244,9 @@ def _apart(known: str, wanted: str) -> bool:
 
 
 def _alike(one: Literal, other: Literal) -> bool:
-    return one.datatype == other.datatype and one.language == other.language
+    """Whether two constants are of one kind; for texts, of one language."""
+    one_kind, other_kind = kind_and_place(one), kind_and_place(other)
+    return one_kind is not None and other_kind is not None and one_kind[0] == other_kind[0]
 
 
 def _literal(predicate: Predicate) -> Literal:
