@@ -48,6 +48,12 @@ EXAMPLES = [
     ),
     (
         "ops",
+        "".join(f"(_:H, ?{v}, (au:Selling, au:target, au:Book)) " for v in "xyz"),
+        "Selling events whose target is a Book (?x), whose target is a Book (?y) and whose target is a Book (?z), "
+        "where ?x, ?y and ?z are all different.",
+    ),
+    (
+        "ops",
         "(_:H, ?a, (rdfs:Resource, :low, xsd:decimal)) (_:H, ?b, (rdfs:Resource, :high, xsd:decimal), ?a * 2 < ?b)",
         "Events whose low is a decimal (?a) and whose high is a decimal (?b), where ?a * 2 is below ?b.",
     ),

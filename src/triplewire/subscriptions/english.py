@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -54,7 +53,7 @@ def sentence(subscription: Subscription, model: ConceptModel) -> str:
         by_residual[alternative.residual].append(alternative)
     told = []
     for residual, alternatives in by_residual.items():
-        text = _either(_Telling(alternative.pattern, model).text() for alternative in alternatives)
+        text = _either(_told(alternative.pattern, model) for alternative in alternatives)
         told.append(text if residual is None else _checked(text, residual))
     whole = _either(told)
     return f"{whole[0].upper()}{whole[1:]}."
@@ -74,6 +73,15 @@ def _checked(text: str, residual: Residual) -> str:
     if text == "every event":
         return f"events that pass a SPARQL check{naming}"
     return f"{text}, passing a further SPARQL check{naming}"
+
+
+def _told(pattern: Pattern, model: ConceptModel) -> str:
+    if len(pattern.arcs) <= _MOST_ARCS:
+        return _Telling(pattern, model).text()
+    words = Wording(model)
+    properties = list(dict.fromkeys(words.property(arc.property) for arc in pattern.arcs))
+    few = listed([*properties[:_MOST_NAMED], *(["others"] if len(properties) > _MOST_NAMED else [])])
+    return f"events with a graph of {len(pattern.arcs)} arcs, on {few}"
 
 
 class _Phrase(NamedTuple):
@@ -108,10 +116,6 @@ class _Telling:
         self.named = self.worth_a_name()
 
     def text(self) -> str:
-        if len(self.arcs) > _MOST_ARCS:
-            properties = list(dict.fromkeys(self.words.property(arc.property) for arc in self.arcs))
-            few = listed([*properties[:_MOST_NAMED], *(["others"] if len(properties) > _MOST_NAMED else [])])
-            return f"{self.home()} with a graph of {len(self.arcs)} arcs, on {few}"
         attributes = [f for f in conjuncts(self.pattern.filters) if tests_attributes(f)]
         subject, phrases = "events", []
         if HOME in self.pattern.vertices:
@@ -125,7 +129,7 @@ class _Telling:
             head, tail = self.noun(root)
             phrases.append(_Phrase(f"with {head}", tail))
         phrases += [_Phrase(self.interest(interest)) for interest in self.pattern.interests]
-        where = [*map(self.words.expression, self.conditions), *(f"{a} is not {b}" for a, b in self.different)]
+        where = [*map(self.words.expression, self.conditions), *map(_different, self.different)]
         text = f"{subject} {_in_turn(phrases)}".strip()
         if any(arc.scope == Scope.ASSERTED for arc in self.pattern.arcs):
             text += ", exactly as stated"
@@ -146,21 +150,22 @@ class _Telling:
             elif not tests_attributes(expression):
                 yield expression
 
-    def told_apart(self) -> Iterator[tuple[Variable, Variable]]:
-        """The variables that look alike and stand for different things, if the mapping is injective."""
+    def told_apart(self) -> Iterator[list[Variable]]:
+        """The variables that look alike and yet stand for different things, if the mapping is injective."""
         if self.pattern.mapping == "homomorphic":
             return
-        looks: dict[Variable, set[object]] = defaultdict(set)
-        for arc in self.arcs:
-            if isinstance(arc.object, Variable):
-                looks[arc.object].add((arc.subject, arc.property))
-        for constraint in self.pattern.classes:
-            if isinstance(constraint.vertex, Variable):
-                looks[constraint.vertex].add(constraint.cls)
         values = {c.vertex for c in self.pattern.classes if self.model.is_subclass(c.cls, RDFS.Literal)}
-        for one, other in combinations(sorted(looks.keys() - values, key=str), 2):
-            if not looks[one].isdisjoint(looks[other] - EVERY_RESOURCE):
-                yield one, other
+        alike: dict[object, set[Variable]] = defaultdict(set)
+        for arc in self.arcs:
+            if isinstance(arc.object, Variable) and arc.object not in values:
+                alike[arc.subject, arc.property].add(arc.object)
+        for constraint in self.pattern.classes:
+            if isinstance(constraint.vertex, Variable) and constraint.cls not in EVERY_RESOURCE:
+                alike[constraint.cls].add(constraint.vertex)
+        groups = {frozenset(variables - values) for variables in alike.values()}
+        for group in sorted((sorted(group, key=str) for group in groups if len(group) > 1), key=str):
+            if not any(set(group) < other for other in groups):
+                yield group
 
     def worth_a_name(self) -> set[Variable]:
         """The variables that are spoken of in more than one place."""
@@ -168,7 +173,7 @@ class _Telling:
         mentions.update({arc.subject for arc in self.arcs} - mentions.keys())
         mentions.update({arc.subject for arc in self.arcs if arc.subject == arc.object})
         compared = {v for expression in self.conditions for v in free_variables(expression)}
-        compared |= {v for pair in self.different for v in pair}
+        compared |= {v for group in self.different for v in group}
         return compared | {v for v, n in mentions.items() if isinstance(v, Variable) and n > 1}
 
     def next_root(self) -> Vertex | None:
@@ -253,6 +258,12 @@ class _Telling:
         under = {new: f" (new, under {self.words.label(known)})" for new, known in interest.attached}
         concepts = [f"{unquote(self.words.label(concept))}{under.get(concept, '')}" for concept in interest.concepts]
         return f"close to {listed(concepts)} (similarity above {interest.threshold:g})"
+
+
+def _different(group: list[Variable]) -> str:
+    if len(group) == 2:
+        return f"{group[0]} is not {group[1]}"
+    return f"{listed(map(str, group))} are all different"
 
 
 def gives_class(arc: Arc) -> bool:
