@@ -64,13 +64,13 @@ class Encoder:
     def __init__(self, vocabulary: Vocabulary, model: ConceptModel) -> None:
         self.vocabulary = vocabulary
         self.model = model
-        self._of_type = _Memory(self._labels_of_type)
-        self._of_literal = _Memory(self._labels_of_literal)
-        self._of_name = _Memory(self._labels_of_name)
-        self._above = _Memory(self._labels_above)
+        self.labels_of_type = _Memory(self._labels_of_type)
+        self.labels_of_literal = _Memory(self._labels_of_literal)
+        self.labels_of_name = _Memory(self._labels_of_name)
+        self.labels_above = _Memory(self._labels_above)
         self._properties = _Memory(self._property)
-        self._places = _Memory(self._places_of)
-        self._universal = self._labels(b"c" + text_of(cls) for cls in EVERY_RESOURCE)
+        self.places = _Memory(self._places_of)
+        self.universal = self._labels(b"c" + text_of(cls) for cls in EVERY_RESOURCE)
         self._compares = not vocabulary.kinds.isdisjoint({b"l", b"L", b"e", b"g", b"G"})
 
     def encode(self, facts: Facts) -> tuple[EncodedEvent, bool]:
@@ -98,12 +98,12 @@ class Encoder:
     def _vertex(self, term: Term, facts: Facts) -> set[int]:
         """The labels of a vertex by itself, without comparisons in the taxonomy and loops."""
         if isinstance(term, Literal):
-            return set(self._of_literal(term))
-        found = set(self._universal)
+            return set(self.labels_of_literal(term))
+        found = set(self.universal)
         if isinstance(term, NamedNode) or term in self.model.names:
-            found.update(self._of_name(term))
+            found.update(self.labels_of_name(term))
         for cls in facts.types.get(term, ()):
-            found.update(self._of_type(cls))
+            found.update(self.labels_of_type(cls))
         return found
 
     def _labels(self, texts: Iterable[bytes]) -> tuple[int, ...]:
@@ -149,7 +149,7 @@ class Encoder:
         same = {up for up in hierarchy.above(term) if hierarchy.is_below(up, term)}
         excluded = {-1, *self._labels(b"L" + text_of(name) for name in same)}
         for cls in self._classes(term, facts):
-            for at_or_below, below in self._above(cls):
+            for at_or_below, below in self.labels_above(cls):
                 yield from {at_or_below, below} - excluded
 
     def _at_or_above(self, facts: Facts) -> Iterator[tuple[Term, int]]:
@@ -218,7 +218,7 @@ class Encoder:
         for vertex, term in enumerate(facts.vertices):
             column = [-1] * count
             if count and isinstance(term, Literal):
-                places = self._places(term)
+                places = self.places(term)
                 for domain, first, _ in places:
                     column[domain] = first
                 choices = [range(first, last + 1, 2) for _, first, last in places]
