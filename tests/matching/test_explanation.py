@@ -1,16 +1,20 @@
 """Explanations: the verdict is the oracle's, every reason checks out, and no nearer miss is overlooked."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from pyoxigraph import Literal
 
 from tests.derivations import check_chain
-from tests.worlds import NAMES, PROPERTIES, worlds
+from tests.worlds import NAMES, PROPERTIES, world, worlds
 from triplewire.concepts.closure import close
+from triplewire.concepts.hierarchy import components
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.profile import event_profile
 from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import MATCHERS, BruteForce, make_matcher
@@ -20,10 +24,21 @@ from triplewire.matching.explanation.conditions import Conditions, Filter
 from triplewire.matching.explanation.nearest_miss import largest_part
 from triplewire.matching.explanation.reasons import FilterReason
 from triplewire.rdf.graph import event_graph
-from triplewire.rdf.terms import RDF, RDFS, Triple
+from triplewire.rdf.terms import RDF, RDFS, TW, Triple
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.languages import parse_subscription
-from triplewire.subscriptions.pattern import Arc, Call, ClassConstraint, IsA, Pattern, Variable, free_variables
+from triplewire.subscriptions.pattern import (
+    Alternative,
+    Arc,
+    Call,
+    ClassConstraint,
+    Interest,
+    IsA,
+    Pattern,
+    Subscription,
+    Variable,
+    free_variables,
+)
 from triplewire.testing import cloud_event
 
 
@@ -217,6 +232,63 @@ def test_the_search_says_when_its_budget_cuts_it_short():
     conditions = Conditions(Pattern(arcs=links, mapping="injective"), closed)
     assert largest_part(conditions).complete
     assert not largest_part(conditions, budget=20).complete
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_an_interest_is_explained_by_the_score_it_has(rng):
+    drawn = world(rng)
+    concepts = sorted(drawn.model.concept_parents, key=str)
+    assume(concepts)
+    wanted = tuple(dict.fromkeys(rng.choice(concepts) for _ in range(3)))
+    attached = ((TW.new, wanted[0]),) if rng.random() < 0.3 else ()
+    interest = Interest((*wanted, *(new for new, _ in attached)), rng.choice([0.3, 0.5, 0.7]), attached)
+    subscription = Subscription("s", (Alternative(Pattern(interests=(interest,))),))
+    found = matches(replace(drawn, subscription=subscription))
+    explanation = explain(subscription, drawn.event, drawn.model)
+    [finding] = explanation.findings
+    assert explanation.matched == bool(found)
+    if found:
+        assert explanation.score == found[0].score
+    told = [closest.similarity for closest in finding.reason.concepts]
+    assert finding.reason.score == pytest.approx(sum(told) / len(told))
+    for closest in finding.reason.concepts:
+        if closest.closest is not None:
+            assert closest.closest in event_profile(drawn.event.graph, drawn.model)
+            assert closest.named_by is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(worlds())
+def test_two_concepts_meet_on_the_ways_that_give_their_similarity(world):
+    parents, measure = world.model.concept_parents, world.model.similarity
+    one = {m: min(group, key=str) for group in components(parents) for m in group}
+    above = {one[c]: {one[p] for p in ps} for c, ps in parents.items()}
+    for child, ps in parents.items():
+        above[one[child]] = (above[one[child]] | {one[p] for p in ps}) - {one[child]}
+
+    def length(way):
+        """The weights of a way's steps, the root's children being those with no parents."""
+        for lower, upper in pairwise(way):
+            assert upper in above[lower] or (upper is None and not above[lower])
+        return sum(1 + 1 / 2 ** depth(upper) for upper in way[1:])
+
+    def depth(concept):
+        return 0 if concept is None else 1 + min((depth(p) for p in above[concept]), default=0)
+
+    def whole(concept):
+        ways = [[concept]]
+        while unfinished := [way for way in ways if way[-1] is not None]:
+            ways = [way for way in ways if way[-1] is None]
+            ways += [[*way, up] for way in unfinished for up in above[way[-1]] or {None}]
+        return min(map(length, ways))
+
+    for a, b in product(parents, repeat=2):
+        similarity, up, down = measure.meeting(a, b)
+        assert up[-1] == down[-1]
+        assert (up[0], down[0]) == (one[a], one[b])
+        shares = [length(way) / whole(way[0]) for way in (up, down)]
+        assert similarity == pytest.approx(1 - sum(shares) / 2) == pytest.approx(measure.concepts(a, b))
 
 
 SAME = {

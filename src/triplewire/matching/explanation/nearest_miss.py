@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from triplewire.matching.explanation.conditions import Conditions, Local, Mu
 from triplewire.matching.matcher import MOST_MAPPINGS, TooManyMappingsError
 from triplewire.rdf.terms import Term
-from triplewire.subscriptions.pattern import Arc, Variable
+from triplewire.subscriptions.pattern import Arc, ClassConstraint, Variable
 
 Cost = tuple[int, int, int, int]
 
-BUDGET = 50_000
+BUDGET = 20_000
 """So many places for a variable are tried before the best part found so far is told."""
 
 
@@ -92,12 +92,21 @@ class _Search:
 
     def result(self) -> Part:
         hopeless = frozenset(c for c in self.conditions.local if not self._possible_at_all(c))
-        self._map(0, {}, hopeless)
+        self._map(0, {}, self._with_consequences({}, hopeless))
         mapping, failing = self.found
         return Part({v: t for v, t in mapping.items() if t is not None}, failing, self.budget > 0)
 
     def _possible_at_all(self, condition: Local) -> bool:
+        if isinstance(condition, ClassConstraint) and isinstance(condition.vertex, Variable):
+            return any(
+                self.conditions.event.has_class(vertex, condition.cls) for vertex in self.conditions.event.vertices
+            )
         return self.conditions.possible(condition, {})
+
+    def _with_consequences(self, mu: Mu, failing: frozenset[Local]) -> frozenset[Local]:
+        """What fails, together with all that is about a variable none of whose arcs can hold any more."""
+        stranded = [v for v in self.order if v not in mu and self.arcs_at[v] and self.arcs_at[v] <= failing]
+        return failing.union(*(self.about[v] for v in stranded))
 
     def _order(self) -> list[Variable]:
         """The variables, each as near to those before it, to constants and to the home vertex as can be."""
@@ -135,8 +144,9 @@ class _Search:
             self.budget -= 1
             extended = {**mu, variable: term}
             lost = {c for c in self.about[variable] if c not in failing and not self.conditions.possible(c, extended)}
-            if all(self._stands(v, extended, failing | lost) for v in self.order[: depth + 1]):
-                branches.append((len(lost), str(term), term, failing | lost))
+            now = self._with_consequences(extended, failing | lost)
+            if all(self._stands(v, extended, now) for v in self.order[: depth + 1]):
+                branches.append((len(now), str(term), term, now))
         for _, _, term, now_failing in sorted(branches, key=lambda branch: (branch[0], branch[2] is None, branch[1])):
             if self.budget > 0 or self.best is None:
                 self._map(depth + 1, {**mu, variable: term}, now_failing)
