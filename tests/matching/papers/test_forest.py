@@ -19,6 +19,7 @@ from triplewire.matching.papers.forest import CoveringForest
 from triplewire.matching.papers.forest.forest import Forest
 from triplewire.matching.papers.forest.index import PredicateIndex
 from triplewire.matching.papers.forest.predicates import MOST_CONJUNCTIONS, conjunctions
+from triplewire.subscriptions.implication import implies
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
     Alternative,
@@ -114,6 +115,19 @@ def test_what_covers_holds_wherever_the_covered_does(rng):
     numbers = {number for of_one in nodes.values() for node in of_one for number in node.predicates}
     for number in numbers:
         assert {n for n in numbers if number in forest.index.implied([n])} == forest.index.implying(number) & numbers
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDED)
+def test_what_a_set_of_predicates_calls_weaker_is_implied(rng):
+    index = PredicateIndex({})
+    drawn = [filters(rng, "s", attributes(rng)).alternatives[0].pattern.filters for _ in range(12)]
+    stated = {predicate for filters_ in drawn for conjunction in conjunctions(filters_) for predicate in conjunction}
+    for number in [index.take(predicate) for predicate in sorted(stated, key=str) if not predicate.denied]:
+        for weaker in index.implied([number]):
+            known, wanted = index.predicates[number], index.predicates[weaker]
+            assert known.path == wanted.path
+            assert wanted.test is None or implies(((known.test, True),), wanted.test)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,9 @@ class Join:
         """The join of this one with some edges, kept until it is let go of."""
         join = self
         for edge in in_join_order(edges):
-            join = join.children.setdefault(edge, Join(join, edge))
+            if edge not in join.children:
+                join.children[edge] = Join(join, edge)
+            join = join.children[edge]
         join.uses += 1
         return join
 
@@ -65,14 +67,16 @@ class Join:
 
 def in_join_order(edges: Iterable[Edge]) -> list[Edge]:
     """Edges that have stars, such that each joins on as much as can be; among equals the oldest, which others share."""
-    left = sorted((edge for edge in edges if edge.columns), key=lambda edge: edge.number)
-    bound: set[Star] = set()
-    ordered = []
+    left: dict[frozenset[Star], list[Edge]] = {}
+    for edge in sorted(edges, key=lambda edge: edge.number):
+        if edge.columns:
+            left.setdefault(frozenset(edge.columns), []).append(edge)
+    bound: frozenset[Star] = frozenset()
+    ordered: list[Edge] = []
     while left:
-        edge = min(left, key=lambda e: (len(set(e.columns) - bound), not bound & set(e.columns)))
-        left.remove(edge)
-        ordered.append(edge)
-        bound |= set(edge.columns)
+        columns = min(left, key=lambda c: (len(c - bound), bound.isdisjoint(c), left[c][0].number))
+        bound |= columns
+        ordered += left.pop(columns)
     return ordered
 
 
