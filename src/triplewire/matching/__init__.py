@@ -13,7 +13,15 @@ from triplewire.matching.papers.forest import CoveringForest
 from triplewire.matching.papers.gtopss import GToPSS
 from triplewire.matching.papers.ops.matcher import OPS
 
+
+def _engine(model: ConceptModel) -> Matcher:
+    from triplewire.matching.engine.index import Index  # which loads the compiler
+
+    return Index(model)
+
+
 MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {
+    "engine": _engine,
     "brute": BruteForce,
     "ops": OPS,
     "decomposition": Decomposition,

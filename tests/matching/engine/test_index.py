@@ -7,9 +7,15 @@ from random import Random
 import pytest
 
 from tests.worlds import graph, model, subscription
+from triplewire.concepts.load import model_of
+from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import BruteForce
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
+from triplewire.subscriptions.languages import parse_subscription
+from triplewire.testing import cloud_event
+
+MODEL = model_of([])
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -24,3 +30,20 @@ def test_the_index_finds_what_brute_force_finds(seed):
         event = Event("source", f"event {number}", graph(rng, 12))
         assert index.match(event, bindings=True) == brute.match(event, bindings=True)
         assert index.match(event) == brute.match(event)
+
+
+def test_what_labels_decide_is_not_verified():
+    """Thousands of price limits are one search; only what no label can say is looked at afterwards."""
+    record = {"language": "filter", "prefixes": {"": "http://example.org/"}}
+    texts = [f"price < {limit} and brand = 'b{limit % 10}'" for limit in range(2000)]
+    texts += ["price < 100 and brand contains 'b'", "price < 3 and brand contains 'b'", "not price < 4"]
+    subscriptions = [
+        parse_subscription(record | {"id": f"s{number}", "pattern": text}, MODEL) for number, text in enumerate(texts)
+    ]
+    index = Index.build(subscriptions, MODEL)
+    event = parse_event(cloud_event("@prefix : <http://example.org/> . _:H :price 7 ; :brand 'b3' ."))
+    matches = index.match(event)
+    assert len(matches) == len(range(13, 2000, 10)) + 2
+    assert index.work["candidates verified"] == 2
+    assert index.work["filters evaluated"] == 2
+    assert index.work["nodes visited"] < 500

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.conditions import (
     Attribute,
     Demand,
@@ -31,6 +32,8 @@ from triplewire.subscriptions.pattern import (
     free_variables,
 )
 
+MOST_VERTICES = tries.MOST_VERTICES
+"""Of a pattern with more vertices the trie is asked so many, and the rest is verified."""
 HOME_KEY = b"h"
 """The label of the home vertex, which needs no dictionary."""
 ANY = b"*"
@@ -77,8 +80,10 @@ class _Compilation:
             self.vertex(HOME)  # which a filter may name; a vertex of the pattern, to be kept apart, it is not then
 
     def result(self) -> Compiled:
-        vertices = tuple(map(frozenset, self.labels))
-        return Compiled(vertices, tuple(self.arcs), self.pattern.mapping == "injective", not self.undecided)
+        vertices = tuple(map(frozenset, self.labels[:MOST_VERTICES]))
+        arcs = tuple(arc for arc in self.arcs if max(arc[0], arc[2]) < MOST_VERTICES)
+        decided = not self.undecided and len(self.labels) <= MOST_VERTICES
+        return Compiled(vertices, arcs, self.pattern.mapping == "injective", decided)
 
     def vertex(self, vertex: Vertex) -> int:
         """The number of a vertex; constants that the model says are the same are one."""

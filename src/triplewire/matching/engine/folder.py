@@ -2,7 +2,7 @@
 
 ::
 
-    CURRENT                 v000002
+    CURRENT                 v000002 and its checksum
     v000002/                header.json, tables.bin, patterns.bin, records.bin, model.bin
     v000002.journal         what has changed since
     LOCK                    held by the one process that writes
@@ -20,6 +20,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -94,14 +95,17 @@ def open_current(folder: Path) -> Version:
 
 def current_name(folder: Path) -> str:
     try:
-        name = (folder / CURRENT).read_text(encoding="ascii").strip()
+        text = (folder / CURRENT).read_bytes()
     except OSError as error:
         raise IndexFolderError(f"{folder} holds no index: {CURRENT}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        name = ""
-    if not _NAME.fullmatch(name):
+    name = text[:-10].decode("ascii", "replace")
+    if not _NAME.fullmatch(name) or text != _current_text(name):
         raise IndexFolderError(f"{folder / CURRENT} is damaged: it names no version")
     return name
+
+
+def _current_text(name: str) -> bytes:
+    return b"%s %08x\n" % (name.encode(), crc32(name.encode()))
 
 
 class Writer:
@@ -151,8 +155,8 @@ class Writer:
         unfinished.rename(self.folder / name)
         sync_folder(self.folder)
         replacement = self.folder / f"{_UNFINISHED}{CURRENT}"
-        with replacement.open("w", encoding="ascii") as file:
-            file.write(f"{name}\n")
+        with replacement.open("wb") as file:
+            file.write(_current_text(name))
             file.flush()
             os.fsync(file.fileno())
         replacement.replace(self.folder / CURRENT)

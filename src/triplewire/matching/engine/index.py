@@ -138,17 +138,16 @@ class Index:
         """Write all to a folder as a new version, and live there from now on."""
         with self._changing:
             self._now()
-            if self._writer is None or self._writer.folder != folder:
-                if self._version is None or self._version.folder != folder:
-                    self.close()
-                    self._version = None
-                    self._writer = Writer(folder)
-                else:
-                    self._write([])
+            if self._version is None or self._version.folder != folder:
+                self.close()
+                self._version, self._writer = None, Writer(folder)
         self.merge()
 
     def merge(self) -> None:
         """Merge all changes into a new snapshot. Whoever matches meanwhile does not wait for it."""
+        with self._changing:
+            self._now()
+            self._write([])
         self._end_of_merging()
         self._merge()
 
