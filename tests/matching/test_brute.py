@@ -25,7 +25,7 @@ def star(arcs):
 
 
 def test_a_subscription_that_fails_costs_itself_and_is_told_of(monkeypatch, caplog):
-    def failing(subscription, *rest):
+    def failing(subscription, *rest, **options):
         if subscription.id == "bad":
             raise ArithmeticError("nobody thought of this")
         return 1.0, []

@@ -46,7 +46,7 @@ CLAUSES = [
 ]
 KEYS = {"why", "clause", "model", "typing", "home", "strict", "event", "event_type", "subscription", "expected"}
 EXPECTATIONS = [
-    {"matches", "bindings", "score", "warns"},
+    {"matches", "bindings", "score", "warns", "graph"},
     {"matches", "warns"},
     {"refused", "naming"},
 ]
@@ -99,7 +99,8 @@ class Vector:
             return []
         bindings = tuple({name: term(text) for name, text in row.items()} for row in self.expected["bindings"])
         score = pytest.approx(self.expected.get("score", 1.0), abs=SCORES_APART)
-        return [Match("e", "s", score, bindings)]
+        graph = tuple(self.expected["graph"]) if "graph" in self.expected else None
+        return [Match("e", "s", score, bindings, graph)]
 
 
 def turtle(text: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.concepts.profile import event_profile
-from triplewire.matching.matcher import MOST_MAPPINGS, Binding, Match, TooManyMappingsError, in_order
-from triplewire.matching.residual import solutions
+from triplewire.matching.answer import outcome, told, told_match
+from triplewire.matching.matcher import MOST_MAPPINGS, Binding, Match, TooManyMappingsError
 from triplewire.rdf.graph import Event
 from triplewire.rdf.terms import RDF, Term, Triple
 from triplewire.subscriptions.evaluate import holds
@@ -53,47 +53,55 @@ class BruteForce:
         closed = close(event.graph, self.model)
         profile = event_profile(event.graph, self.model)
         self.work["trials"] += len(self._subscriptions)
-        found = []
+        found: list[Match] = []
         for id_ in sorted(self._subscriptions):
+            subscription = self._subscriptions[id_]
             try:
-                outcome = match_one(self._subscriptions[id_], closed, profile)
+                found += _matches(event.id, subscription, closed, profile, bindings)
             except Exception:
                 log.exception("subscription %r cannot be tried on event %r, and is passed over", id_, event.id)
-                continue
-            if outcome is not None:
-                score, rows = outcome
-                found.append(Match(event.id, id_, score, in_order(rows) if bindings else None))
         return found
 
 
+def _matches(
+    event: str, subscription: Subscription, closed: ClosedEvent, profile: frozenset[NamedNode], bindings: bool
+) -> Iterator[Match]:
+    found = match_one(subscription, closed, profile, bindings=bindings)
+    if found is not None and bindings:
+        yield told_match(event, subscription, closed, *found)
+    elif found is not None:
+        yield Match(event, subscription.id, found[0])
+
+
 def match_one(
-    subscription: Subscription, event: ClosedEvent, profile: frozenset[NamedNode], mappings: Mappings | None = None
+    subscription: Subscription,
+    event: ClosedEvent,
+    profile: frozenset[NamedNode],
+    mappings: Mappings | None = None,
+    bindings: bool = True,
 ) -> tuple[float, list[Binding]] | None:
     """Score and bindings if one alternative matches, else None. ``mappings`` finds a pattern's mappings."""
-    scores: list[float] = []
-    rows: list[Binding] = []
-    exact: list[Binding] = []
-    for alternative in subscription.alternatives:
-        reached = score(alternative.pattern, event, profile)
-        solutions_ = None if reached is None else _alternative(alternative, event, mappings)
-        if reached is not None and solutions_ is not None:
-            scores.append(reached)
-            (exact if alternative.residual else rows).extend(solutions_)
-    if not scores:
+    scores = [score(alternative.pattern, event, profile) for alternative in subscription.alternatives]
+    rows = [
+        None if reached is None else _told(alternative, event, mappings or _mappings)
+        for alternative, reached in zip(subscription.alternatives, scores, strict=True)
+    ]
+    found = outcome(subscription, event, rows, bindings)
+    if found is None:
         return None
-    return max(scores), _distinct(rows) + exact
+    return max(one for one, row in zip(scores, rows, strict=True) if one is not None and row is not None), found
 
 
-def _alternative(alternative: Alternative, event: ClosedEvent, find: Mappings | None) -> list[Binding] | None:
-    """The bindings of an alternative that matches: its residual's solutions if it has one, else its mappings."""
+def _told(alternative: Alternative, event: ClosedEvent, mappings: Mappings) -> list[Binding] | None:
+    """What the mappings of an alternative's pattern tell; None if it has none."""
     if alternative.pattern.needs_home and event.home is None:
         return None
-    mappings = list((find or _mappings)(alternative.pattern, event))
-    if not mappings:
-        return None
-    if alternative.residual is not None:
-        return solutions(alternative.residual, event)
-    return [{str(variable): str(term) for variable, term in mu.items()} for mu in mappings]
+    found = mappings(alternative.pattern, event)
+    return [told(alternative, partial(_image_of, mu, event)) for mu in found] or None
+
+
+def _image_of(mu: Mu, event: ClosedEvent, vertex: Vertex) -> Term | None:
+    return image(mu, vertex, event)
 
 
 def score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -> float | None:
@@ -244,7 +252,3 @@ def values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:
     for step in path:
         ends = {t.object for t in event.closed if t.subject in ends and t.property == step}
     return frozenset(ends)
-
-
-def _distinct(rows: list[Binding]) -> list[Binding]:
-    return list({json.dumps(row, sort_keys=True): row for row in rows}.values())

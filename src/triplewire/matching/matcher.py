@@ -32,18 +32,24 @@ class TooManyMappingsError(Exception):
 
 @dataclass(frozen=True)
 class Match:
-    """An event trips a subscription. ``bindings`` is None where nobody asked for them."""
+    """An event trips a subscription. ``bindings`` is None where nobody asked for them.
+
+    ``graph`` is what a CONSTRUCT query made of the event, as lines of N-Triples, where somebody asked for bindings.
+    """
 
     event: str
     subscription: str
     score: float = 1.0
     bindings: tuple[Binding, ...] | None = None
+    graph: tuple[str, ...] | None = None
 
     def as_line(self) -> str:
         """The JSON line that the command line prints."""
         record: dict[str, object] = {"event": self.event, "subscription": self.subscription, "score": self.score}
         if self.bindings is not None:
             record["bindings"] = self.bindings
+        if self.graph is not None:
+            record["graph"] = self.graph
         return json.dumps(record, ensure_ascii=False)
 
 

@@ -14,6 +14,7 @@ from pyoxigraph import (
     QueryBoolean,
     QuerySolution,
     QuerySolutions,
+    QueryTriples,
     Store,
     Variable,
 )
@@ -22,35 +23,55 @@ from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.matcher import MOST_BINDINGS, Binding
 from triplewire.rdf.terms import RDF, TW, Resource, Term, Triple, renamed
 from triplewire.subscriptions.pattern import Residual
-from triplewire.subscriptions.sparql import replace_home
+from triplewire.subscriptions.sparql_text import replace_iris
 
 Forms: TypeAlias = dict[Term, Term]
 
 
 def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
-    """The residual's solutions with their multiplicity, or None if it has none.
-
-    A query names things as the model does, and the home vertex ``tw:home``; its solutions name them as the event does.
-    """
+    """The residual's solutions with their multiplicity, or None if it has none."""
     if residual.needs_home and event.home is None:
         return None
-    outer: dict[Resource, Resource] = {event.names[name]: name for name in event.model.names.values()}
-    query = residual.query
-    if residual.needs_home and isinstance(event.home, NamedNode):
-        query = replace_home(query, str(outer.get(event.home, event.home)))
-    elif residual.needs_home and event.home is not None:
-        outer[event.home] = TW.home
-    store = Store()
-    store.extend(Quad(*renamed(triple, outer), DefaultGraph()) for triple in event.closed)
-    found = store.query(query)
+    found = _asked(residual, event)
     if isinstance(found, QueryBoolean):
         return [] if found else None
-    own = written_forms(event.closed) | {name: term for term, name in outer.items()}
-    found = cast(QuerySolutions, found)
+    own = _own(residual, event)
+    if isinstance(found, QueryTriples):
+        return [] if any(True for _ in found) else None
     rows = [_binding(found.variables, row, own) for row in islice(found, MOST_BINDINGS)]
     if not rows:
         return None
     return rows if residual.form == "SELECT" else []
+
+
+def constructed(residual: Residual, event: ClosedEvent) -> tuple[str, ...]:
+    """The graph that a CONSTRUCT query makes of an event, as lines of N-Triples in order."""
+    own = _own(residual, event)
+    triples = cast(QueryTriples, _asked(residual, event))
+    lines = {" ".join(str(own.get(term, term)) for term in triple) + " ." for triple in islice(triples, MOST_BINDINGS)}
+    return tuple(sorted(lines))
+
+
+def _asked(residual: Residual, event: ClosedEvent) -> QueryBoolean | QuerySolutions | QueryTriples:
+    """Oxigraph's answer on G*. The query names things as the event does; a blank home vertex goes by ``tw:home``."""
+    names = {name: own for name in residual.names if (own := event.name(name)) != name}
+    blank: dict[Resource, Resource] = {}
+    if residual.needs_home and isinstance(event.home, NamedNode):
+        names[TW.home] = event.home
+    elif residual.needs_home and event.home is not None:
+        blank[event.home] = TW.home
+    store = Store()
+    store.extend(Quad(*renamed(triple, blank), DefaultGraph()) for triple in event.closed)
+    query = replace_iris(residual.query, {n.value: str(own) for n, own in names.items()}) if names else residual.query
+    return store.query(query)
+
+
+def _own(residual: Residual, event: ClosedEvent) -> Forms:
+    """The event's own form of what Oxigraph writes otherwise."""
+    forms = written_forms(event.closed)
+    if residual.needs_home and event.home is not None and not isinstance(event.home, NamedNode):
+        forms[TW.home] = event.home
+    return forms
 
 
 def written_forms(triples: Iterable[Triple]) -> Forms:

@@ -7,20 +7,22 @@ statements, and the operators of filters are Oxigraph's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeAlias, cast
 
-from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolutions, Store
+from pyoxigraph import DefaultGraph, NamedNode, Quad, QuerySolution, QuerySolutions, Store
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.concepts.datatypes import datatype_tree
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
-from triplewire.matching.matcher import Binding, Match, in_order
-from triplewire.matching.residual import Forms, solutions, written_forms
+from triplewire.matching.answer import outcome, told, told_match
+from triplewire.matching.matcher import Binding, Match
+from triplewire.matching.residual import written_forms
 from triplewire.matching.translation import ASSERTED, HOME, MODEL, RELATIONS, Names, prefixed, translate
 from triplewire.rdf.graph import Event, Graph
-from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Triple, renamed
-from triplewire.subscriptions.pattern import Pattern, Subscription
+from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Term, Triple, renamed
+from triplewire.subscriptions.pattern import Alternative, Home, Subscription, Variable, Vertex
 
 Tables: TypeAlias = list[tuple[Mapping[Any, Iterable[Resource]], NamedNode]]
 
@@ -71,11 +73,16 @@ class SparqlOracle:
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         names = _names(event.graph, self.model)
         store = materialise(event.graph, self.model, names)
+        closed = _closed(store, event.graph, names, self.model)
         found = []
         for id_ in sorted(self._subscriptions):
-            rows = _ask_all(self._subscriptions[id_], event.graph, store, names, self.model)
-            if rows is not None:
-                found.append(Match(event.id, id_, 1.0, in_order(rows) if bindings else None))
+            subscription = self._subscriptions[id_]
+            asked = [_ask(alternative, store, closed) for alternative in subscription.alternatives]
+            rows = outcome(subscription, closed, asked, bindings)
+            if rows is not None and bindings:
+                found.append(told_match(event.id, subscription, closed, 1.0, rows))
+            elif rows is not None:
+                found.append(Match(event.id, id_))
         return found
 
 
@@ -136,43 +143,35 @@ def _names(graph: Graph, model: ConceptModel) -> Names:
     return names
 
 
-def _ask_all(
-    subscription: Subscription, graph: Graph, store: Store, names: Names, model: ConceptModel
-) -> list[Binding] | None:
-    """The bindings of all alternatives that match; None if none does."""
-    home = graph.home and names.get(graph.home, graph.home)
-    own = written_forms(graph.triples)
-    matched = False
-    distinct: dict[str, Binding] = {}
-    counted: list[Binding] = []
-    for alternative in subscription.alternatives:
-        rows = _ask(alternative.pattern, store, home, names, own)
-        if rows is None:
-            continue
-        if alternative.residual is None:
-            matched = True
-            distinct |= {repr(sorted(row.items())): row for row in rows}
-        elif (more := solutions(alternative.residual, _closed(store, home, names, own, model))) is not None:
-            matched = True
-            counted += more
-    return [*distinct.values(), *counted] if matched else None
-
-
-def _ask(pattern: Pattern, store: Store, home: Resource | None, names: Names, own: Forms) -> list[Binding] | None:
-    """The mappings of a pattern, literals in the event's ``own`` form; None if there is none."""
-    if pattern.needs_home and home is None:
+def _ask(alternative: Alternative, store: Store, event: ClosedEvent) -> list[Binding] | None:
+    """What the mappings of an alternative's pattern tell, literals in the event's own form; None if there is none."""
+    home = event.home
+    if alternative.pattern.needs_home and home is None:
         return None
-    query = translate(pattern, names)
+    query = translate(alternative.pattern, event.names)
     found = cast(QuerySolutions, store.query(query, substitutions={HOME: home} if home is not None else None))
-    rows = [{f"?{v.name}": str(own.get(t := row[f"v_{v.name}"], t)) for v in pattern.variables} for row in found]
-    return rows or None
+    own = written_forms(event.asserted)
+
+    def image(row: QuerySolution, vertex: Vertex) -> Term | None:
+        match vertex:
+            case Variable(name):
+                term: Term = row[f"v_{name}"]
+                return own.get(term, term)
+            case Home():
+                return home
+            case _:
+                return event.name(vertex)
+
+    return [told(alternative, partial(image, row)) for row in found] or None
 
 
-def _closed(store: Store, home: Resource | None, names: Names, own: Forms, model: ConceptModel) -> ClosedEvent:
-    """The materialised graphs as the value that residuals are checked on, literals in the event's ``own`` form."""
+def _closed(store: Store, graph: Graph, names: Names, model: ConceptModel) -> ClosedEvent:
+    """The materialised graphs as the value that residuals are checked on, literals in the event's own form."""
+    own = written_forms(graph.triples)
 
     def triples(graph: NamedNode | DefaultGraph) -> frozenset[Triple]:
         quads = store.quads_for_pattern(None, None, None, graph)
         return frozenset(Triple(q.subject, q.predicate, own.get(q.object, q.object)) for q in quads)  # type: ignore[arg-type]
 
+    home = graph.home and names.get(graph.home, graph.home)
     return ClosedEvent(model, home, triples(ASSERTED), triples(RELATIONS), triples(DefaultGraph()), names)

@@ -35,6 +35,7 @@ HOME = OxVariable("home")
 _ERROR = 'xsd:integer("no number")'
 _BELOW = "(rdfs:subClassOf|owl:sameAs|^owl:sameAs)*"
 _ORDER = {"<", "<=", ">", ">="}
+_COMPARISONS = _ORDER | {"=", "!="}
 _ARITHMETIC = {"+", "-", "*", "/"}
 _ORDERED = "(xsd:string, rdf:langString, xsd:boolean, xsd:dateTime, xsd:date, xsd:time)"
 _TERM_CALLS = {"coalesce", "if", "number"}
@@ -154,6 +155,8 @@ class _Translation:
     def expression(self, expression: Expression, value: str = "") -> str:
         """A filter's expression; ``value`` is what ``VALUE`` stands for inside an attribute's test."""
         match expression:
+            case Call("sparql", (own,)):
+                return f"({self.own(own)})"
             case Call(name, arguments):
                 conditions = {"and": len(arguments), "or": len(arguments), "not": 1, "if": 1}.get(name, 0)
                 told = [self.condition(a, value) for a in arguments[:conditions]]
@@ -171,6 +174,25 @@ class _Translation:
                 return value
             case _:
                 return self.vertex(expression)
+
+    def own(self, expression: Expression) -> str:
+        """An expression that Oxigraph is to read in its own way."""
+        if not isinstance(expression, Call):
+            return self.vertex(expression)  # type: ignore[arg-type]
+        arguments = [self.own(argument) for argument in expression.arguments]
+        match expression.name:
+            case "and" | "or":
+                return f"({(' && ' if expression.name == 'and' else ' || ').join(arguments)})"
+            case "not" | "negate":
+                return f"({'!' if expression.name == 'not' else '-'}{arguments[0]})"
+            case "in":
+                return f"({arguments[0]} IN ({', '.join(arguments[1:])}))"
+            case name if name in _COMPARISONS | _ARITHMETIC:
+                return f"({arguments[0]} {name} {arguments[1]})"
+            case name if ":" in name:
+                return f"{name}({arguments[0]})"
+            case name:
+                return f"{name.upper()}({', '.join(arguments)})"
 
     def condition(self, expression: Expression, value: str = "") -> str:
         """An expression that is asked for its truth; only what may be a number or boolean of its own is looked at."""

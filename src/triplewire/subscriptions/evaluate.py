@@ -1,7 +1,7 @@
 """Evaluating filters as SPARQL 1.1 does: numeric promotion, effective boolean values, errors that are not true.
 
-A term goes in for each variable and a term comes out, or ``FilterError`` is raised. What Oxigraph and the letter of
-SPARQL 1.1 see differently is told in docs/decisions/003-filters.md.
+A term goes in for each variable and a term comes out, or ``FilterError`` is raised. Inside the call ``sparql``
+operators are read as Oxigraph reads them; how that differs is told in docs/decisions/003-filters.md.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from triplewire.rdf.values import (
     number_literal,
     value,
 )
+from triplewire.subscriptions import oxigraph
 from triplewire.subscriptions.functions import FUNCTIONS, FilterError, boolean
 from triplewire.subscriptions.pattern import (
     VALUE,
@@ -72,8 +73,10 @@ def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
                 raise FilterError(f"{expression} is not bound")
             return term
         case Call(name, arguments):
+            if name == "sparql":
+                return _as_oxigraph(arguments[0], lookup)
             if name in _LAZY:
-                return _LAZY[name](lambda e: evaluate(e, lookup, values), arguments)
+                return _LAZY[name](lambda e: evaluate(e, lookup, values), truth, arguments)
             return _apply(name, [evaluate(argument, lookup, values) for argument in arguments])
         case AttributeExists(path):
             return boolean(bool(values(path)))
@@ -81,6 +84,32 @@ def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
             return boolean(_some(values(path), test, lookup, values))
         case _:
             return expression
+
+
+def _as_oxigraph(expression: Expression, lookup: Lookup) -> Term:
+    """The term that an expression comes to in Oxigraph."""
+    match expression:
+        case Call(name, arguments) if name in _LAZY:
+            return _LAZY[name](lambda e: _as_oxigraph(e, lookup), oxigraph.truth, arguments)
+        case Call(name, arguments):
+            terms = [_as_oxigraph(argument, lookup) for argument in arguments]
+            if name in _ORDER:
+                return boolean(oxigraph.compare(name, *terms))
+            if name in _ARITHMETIC:
+                return oxigraph.arithmetic(name, *terms)
+            if name in _AS_OXIGRAPH:
+                return _AS_OXIGRAPH[name](*terms)
+            return oxigraph.OWN[name].apply(*terms)
+        case _:
+            return evaluate(expression, lookup, lambda path: frozenset())
+
+
+_AS_OXIGRAPH: dict[str, Callable[..., Term]] = {
+    "=": lambda a, b: boolean(oxigraph.equal(a, b)),
+    "!=": lambda a, b: boolean(not oxigraph.equal(a, b)),
+    "not": lambda a: boolean(not oxigraph.truth(a)),
+    "negate": oxigraph.negated,
+}
 
 
 def truth(term: Term) -> bool:
@@ -204,22 +233,23 @@ def _value(literal: Literal) -> Value | None:
 
 
 Evaluate = Callable[[Expression], Term]
+Truth = Callable[[Term], bool]
 
 
-def _and(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
-    return boolean(not _any(evaluate_, arguments, wanted=False))
+def _and(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
+    return boolean(not _any(evaluate_, truth_, arguments, wanted=False))
 
 
-def _or(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
-    return boolean(_any(evaluate_, arguments, wanted=True))
+def _or(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
+    return boolean(_any(evaluate_, truth_, arguments, wanted=True))
 
 
-def _any(evaluate_: Evaluate, arguments: tuple[Expression, ...], wanted: bool) -> bool:
+def _any(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...], wanted: bool) -> bool:
     """Whether some argument comes to ``wanted``; an error counts only if none does."""
     failure: FilterError | None = None
     for argument in arguments:
         try:
-            if truth(evaluate_(argument)) is wanted:
+            if truth_(evaluate_(argument)) is wanted:
                 return True
         except FilterError as error:
             failure = error
@@ -228,17 +258,17 @@ def _any(evaluate_: Evaluate, arguments: tuple[Expression, ...], wanted: bool) -
     return False
 
 
-def _in(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
+def _in(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
     needle, *hay = arguments
-    return _or(evaluate_, tuple(Call("=", (needle, straw)) for straw in hay))
+    return _or(evaluate_, truth_, tuple(Call("=", (needle, straw)) for straw in hay))
 
 
-def _if(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
+def _if(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
     condition, then, otherwise = arguments
-    return evaluate_(then if truth(evaluate_(condition)) else otherwise)
+    return evaluate_(then if truth_(evaluate_(condition)) else otherwise)
 
 
-def _coalesce(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
+def _coalesce(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
     for argument in arguments:
         try:
             return evaluate_(argument)
@@ -247,7 +277,7 @@ def _coalesce(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
     raise FilterError("coalesce: every argument is an error")
 
 
-def _bound(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
+def _bound(evaluate_: Evaluate, truth_: Truth, arguments: tuple[Expression, ...]) -> Term:
     try:
         evaluate_(arguments[0])
     except FilterError:
@@ -255,7 +285,7 @@ def _bound(evaluate_: Evaluate, arguments: tuple[Expression, ...]) -> Term:
     return boolean(True)
 
 
-_LAZY: dict[str, Callable[[Evaluate, tuple[Expression, ...]], Term]] = {
+_LAZY: dict[str, Callable[[Evaluate, Truth, tuple[Expression, ...]], Term]] = {
     "and": _and,
     "or": _or,
     "in": _in,

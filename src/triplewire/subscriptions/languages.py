@@ -28,8 +28,10 @@ def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscr
     pattern = record["pattern"]
     warnings: list[str] = []
     if language == "sparql":
-        alternative = Alternative(Pattern(), parse_sparql(pattern, prefixes, model))
-    elif language == "interest":
+        query = parse_sparql(pattern, prefixes)
+        found = validation.warnings(query.alternatives, model)
+        return Subscription(id_, query.alternatives, found, query.bindings, query.answer)
+    if language == "interest":
         interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)
         alternative = Alternative(Pattern(interests=(interest,)))
         warnings += [f"{new} is a new concept, put under {known}" for new, known in interest.attached]

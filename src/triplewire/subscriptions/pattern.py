@@ -157,12 +157,14 @@ class Pattern:
 class Residual:
     """What a conjunctive pattern cannot say: a SPARQL query that must have a solution on G*.
 
-    Its solutions are the bindings. In its text ``tw:home`` stands for the home vertex.
+    Its solutions are the bindings. In its text ``tw:home`` stands for the home vertex, and the ``names`` written out in
+    angle brackets stand for vertices, which an event may know by another name.
     """
 
     query: str
     form: Choice["ASK", "SELECT", "CONSTRUCT"]
     needs_home: bool
+    names: tuple[NamedNode, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,13 +186,15 @@ class Subscription:
     """A standing request: it matches an event if one of its alternatives does.
 
     ``bindings`` says which solutions are told: those that are ``distinct``, each as often as it is ``counted``, or
-    ``none``.
+    ``none``. Where mappings cannot say what a match tells, ``answer`` is the query that does: its solutions, or the
+    graph that it constructs.
     """
 
     id: str
     alternatives: tuple[Alternative, ...]
     warnings: tuple[str, ...] = ()
     bindings: Choice["distinct", "counted", "none"] = "distinct"
+    answer: Residual | None = None
 
 
 def free_variables(expression: Expression) -> Iterator[Variable]:

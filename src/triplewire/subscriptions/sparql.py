@@ -1,220 +1,177 @@
 """``sparql``: ASK, SELECT or CONSTRUCT on the closed event.
 
-The whole query is the residual of an empty pattern, checked by Oxigraph. rdflib's parser looks it over first, so that
-what a single event cannot need is refused by name.
+A query is compiled into alternatives as far as conjunctive patterns can say it. What they cannot say is left to
+Oxigraph: as a residual where they do not decide whether there is a solution, as the subscription's answer where they
+decide it, but do not tell it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+from typing import Literal as Choice
 
-from pyoxigraph import Store
-from pyparsing import ParseBaseException, ParseResults
-from rdflib import URIRef
-from rdflib.plugins.sparql.parser import parseQuery
+from pyoxigraph import Literal, NamedNode, Store
 from rdflib.plugins.sparql.parserutils import CompValue
 
-from triplewire.concepts.model import ConceptModel
-from triplewire.errors import Place, SubscriptionError, nearest
-from triplewire.rdf.terms import TW, WELL_KNOWN_PREFIXES
+from triplewire.concepts.model import EVERY_RESOURCE
+from triplewire.errors import SubscriptionError
+from triplewire.rdf.terms import RDF, RDFS, TW, WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
-from triplewire.subscriptions.pattern import Residual
+from triplewire.subscriptions.pattern import HOME, Alternative, Arc, ClassConstraint, Pattern, Residual, Variable
+from triplewire.subscriptions.sparql_filter import unwrapped
+from triplewire.subscriptions.sparql_graph import GraphPatterns
+from triplewire.subscriptions.sparql_text import lexemes, refuse
+from triplewire.subscriptions.sparql_tree import Query, children, read
+from triplewire.subscriptions.sparql_ways import Strength, Way
 
-_TOKEN = re.compile(
-    r"""
-    (?P<comment>\#[^\n]*)
-  | (?P<string>'''(?:(?:'|'')?(?:[^'\\]|\\.))*''' | \"\"\"(?:(?:"|"")?(?:[^"\\]|\\.))*\"\"\"
-      | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")
-  | (?P<iri><[^\x00-\x20<>"{}|^`\\]*>)
-  | (?P<blank>_:[\w.\-]+)
-  | (?P<name>[^\W\d_][\w.\-]*:(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)? | :(?:[\w:%](?:[\w.:%\-]*[\w:%\-])?)?)
-  | (?P<word>[?$]?\w+)
-  | (?P<other>\S)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 MOST_WORDS = 1_000
 """The parser needs about a millisecond a word."""
 
 _FORMS = {"AskQuery": "ASK", "SelectQuery": "SELECT", "ConstructQuery": "CONSTRUCT"}
-_REFUSED = {
-    "SERVICE": "SERVICE would ask another machine",
-    "GRAPH": "GRAPH asks for named graphs, and an event's graph is the union of its own",
-    "FROM": "FROM names another data set, and there is only the event",
-    "DESCRIBE": "DESCRIBE leaves open what it returns",
-    "LOAD": "updates change data, and an event is never changed",
-}
-_RESTLESS = ("NOW", "RAND", "UUID", "STRUUID", "BNODE")
-_UPDATES = ("LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "INSERT", "DELETE", "WITH")
+_NEEDED = {"none": Strength.DECIDING, "distinct": Strength.TELLING, "counted": Strength.COUNTING}
 
 
-class _Lexeme(NamedTuple):
-    kind: str
-    text: str
-    start: int
+class Meaning(NamedTuple):
+    """What a query asks and tells, in the terms of a subscription."""
+
+    alternatives: tuple[Alternative, ...]
+    bindings: Choice["distinct", "counted", "none"]
+    answer: Residual | None
 
 
-def parse_sparql(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Residual:
-    """The residual that a query is, its prefixes declared and its names those that the model knows things by."""
+def parse_sparql(text: str, prefixes: Mapping[str, str]) -> Meaning:
+    """The meaning of a query. The same text with the same prefixes is compiled once."""
+    return _meaning(text, tuple(sorted(prefixes.items())))
+
+
+@lru_cache(maxsize=4096)
+def _meaning(text: str, prefixes: tuple[tuple[str, str], ...]) -> Meaning:
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # parsers differ in where a line, and so a comment, ends
     if len(text) > LONGEST_TEXT:
         raise SubscriptionError(
             f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql"
         )
-    lexemes = list(_lexemes(text))
-    if len(lexemes) > MOST_WORDS:
-        message = f"the query has {len(lexemes)} words and signs; at most {MOST_WORDS} are read"
+    found = lexemes(text)
+    if len(found) > MOST_WORDS:
+        message = f"the query has {len(found)} words and signs; at most {MOST_WORDS} are read"
         raise SubscriptionError(message, language="sparql")
-    _refuse(text, lexemes)
-    known = WELL_KNOWN_PREFIXES | dict(prefixes)
-    parsed = _parsed(text, known)
-    form: Any = _FORMS[parsed.name]
-    _check_regexes(parsed)
-    declared = known | _declared(lexemes)
-    _check_prefixes(text, lexemes, declared)
-    names = {term.value: str(name) for term, name in model.names.items()}
-    vertices = set(_iris_of_vertices(parsed, declared)) if names else set()
-    needs_home = any(_iri(lexeme, declared) == TW.home.value for lexeme in lexemes)
-    renamed = {iri: name for iri, name in names.items() if iri in vertices} | {TW.home.value: str(TW.home)}
-    body = _replaced(text, lexemes, declared, renamed)
+    refuse(text, found)
+    query = read(text, found, WELL_KNOWN_PREFIXES | dict(prefixes))
+    _check_regexes(query, query.tree)
+    return _compiled(query)
+
+
+def _compiled(query: Query) -> Meaning:
+    form: Any = _FORMS[query.tree.name]
+    body = _body(query)
+    names = tuple(sorted({_iri(query, number) for number in query.vertices} - {TW.home}, key=str))
+    patterns = GraphPatterns(query)
+    whole = Residual(body, form, patterns.names_home, names)
+    _try(whole.query)
+    ways = patterns.limited(patterns.select(query.tree), query.tree)
+    bindings: Any = "none" if form != "SELECT" else "distinct" if query.tree.modifier else "counted"
+    shown = patterns.shown(query.tree, ways) if form == "SELECT" else []
     if form == "CONSTRUCT":
-        body = _as_select(body)
-    query = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in known.items()) + body
-    _try(query)
-    return Residual(query, form, needs_home)
+        residual = Residual(_as_select(body), form, patterns.names_home, names)
+    else:
+        residual = whole
+    decided = ways.strength >= Strength.DECIDING
+    tells = ways.strength >= _NEEDED[bindings] and form != "CONSTRUCT"
+    found = [_pattern(way, patterns.names_home) for way in ways.ways] or [Pattern(filters=(Literal(False),))]
+    if decided:
+        answers = [_answer(way, shown) if tells else () for way in ways.ways] or [()]
+        alternatives = [Alternative(p, None, answer) for p, answer in zip(found, answers, strict=True)]
+    else:
+        alternatives = [Alternative(p, residual, ()) for p in dict.fromkeys(found)]
+    needs_answer = form == "CONSTRUCT" or (decided and not tells)
+    return Meaning(tuple(alternatives), bindings, whole if needs_answer else None)
 
 
-def replace_home(query: str, home: str) -> str:
-    """A residual's query with the home vertex under its own IRI."""
-    return _replaced(query, list(_lexemes(query)), {}, {TW.home.value: home})
+def _answer(way: Way, shown: list[Variable]) -> tuple[tuple[Variable, Any], ...]:
+    return tuple((name, way.known.get(name, name)) for name in shown if name in way.bound)
 
 
-def _parsed(text: str, prefixes: Mapping[str, str]) -> CompValue:
-    head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
-    try:
-        found: CompValue = parseQuery(head + text)[1]
-        return found
-    except ParseBaseException as error:
-        line, column = error.lineno, error.column - (len(head) if error.lineno == 1 else 0)
-        place = Place.of(text, line, max(column, 1))
-        rest = place.text[place.column - 1 :][:20]
-        message = f"found {rest!r}." if rest else "the text ends here."
-        raise SubscriptionError(f"{message} {error.msg}.", language="sparql", place=place) from None
-    except RecursionError:
-        raise SubscriptionError("the query is nested too deeply", language="sparql") from None
-    except Exception as error:
-        raise SubscriptionError(f"{error}", language="sparql") from None
+def _pattern(way: Way, names_home: bool) -> Pattern:
+    """The pattern of a way. A query that names the home vertex asks for one in each of its ways."""
+    typed = {arc for arc in way.arcs if _is_typing(arc)}
+    subjects = {arc.subject for arc in way.arcs if arc not in typed}
+    told = {arc for arc in typed if not isinstance(arc.subject, Variable) or arc.subject in subjects}
+    classes = [*way.classes, *(ClassConstraint(arc.subject, arc.object) for arc in way.arcs if arc in told)]  # type: ignore[arg-type]
+    pattern = Pattern(
+        tuple(dict.fromkeys(arc for arc in way.arcs if arc not in told)),
+        tuple(dict.fromkeys(classes)),
+        filters=tuple(dict.fromkeys(way.filters)),
+    )
+    if names_home and not pattern.needs_home:
+        home = (*pattern.classes, ClassConstraint(HOME, RDFS.Resource))
+        return Pattern(pattern.arcs, home, filters=pattern.filters)
+    return pattern
 
 
-def _children(node: Any) -> Iterable[Any]:
-    if isinstance(node, dict):
-        return node.values()
-    return node if isinstance(node, list | ParseResults) else ()
+def _is_typing(arc: Arc) -> bool:
+    """Whether an arc says what a class constraint says of all but literals, which are never a subject."""
+    return arc.property == RDF.type and isinstance(arc.object, NamedNode) and arc.object not in EVERY_RESOURCE
 
 
-def _iris_of_vertices(node: Any, prefixes: Mapping[str, str]) -> Iterator[str]:
-    """The IRIs that a query names anywhere but in the place of a property."""
-    if isinstance(node, URIRef):
-        yield str(node)
-    elif isinstance(node, CompValue) and node.name == "pname":
-        yield prefixes.get(node.prefix or "", "") + str(node.localname or "")
-    elif not (isinstance(node, CompValue) and node.name == "PathAlternative"):
-        for child in _children(node):
-            yield from _iris_of_vertices(child, prefixes)
+def _iri(query: Query, number: int) -> NamedNode:
+    return cast(NamedNode, query.constants[number][1])
 
 
-def _constant(node: Any) -> str | None:
-    """The text that an expression is, if it is nothing else."""
-    while isinstance(node, CompValue) and set(node) == {"expr"}:
-        node = node.expr
-    return str(node.string) if isinstance(node, CompValue) and node.name == "literal" else None
+def _body(query: Query) -> str:
+    """The query with its names written out; vertices in angle brackets, and no property in the same way as a vertex."""
+    vertices = {_iri(query, number).value for number in query.vertices}
+    numbers = {lexeme.start: number for number, (lexeme, _) in enumerate(query.constants)}
+    out, end = [], query.lexemes[0].start if query.lexemes else 0
+    for lexeme in query.lexemes:
+        if lexeme.start > end:
+            out.append(" ")
+        end = lexeme.end
+        term = query.constants[numbers[lexeme.start]][1] if lexeme.start in numbers else None
+        if not isinstance(term, NamedNode):
+            out.append(lexeme.text)
+        elif numbers[lexeme.start] not in query.vertices and term.value in vertices:
+            out.append(f"<\\u{ord(term.value[0]):04x}{term.value[1:]}>")
+        else:
+            out.append(str(term))
+    return "".join(out)
 
 
-def _check_regexes(node: Any) -> None:
+def _as_select(text: str) -> str:
+    """A CONSTRUCT query as the SELECT query whose solutions it is made from."""
+    found = lexemes(text)
+    end = 1
+    if found[end].text == "{":
+        depth = 0
+        while True:
+            depth += {"{": 1, "}": -1}.get(found[end].text, 0)
+            end += 1
+            if depth == 0:
+                break
+    return f"SELECT * {text[found[end].start :]}"
+
+
+def _check_regexes(query: Query, node: Any) -> None:
     """Refuse at once a constant regular expression that RE2 refuses: it would be an error on every event."""
     if isinstance(node, CompValue) and node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
-        rule, flags = _constant(node.pattern), _constant(node.flags) if node.flags else ""
+        rule, flags = _text(query, node.pattern), _text(query, node.flags) if node.flags else ""
         if rule is not None and flags is not None:
             try:
                 compiled(rule, flags)
             except BadRegexError as error:
                 raise SubscriptionError(f"{error}.", language="sparql") from None
-    for child in _children(node):
-        _check_regexes(child)
+    for child in children(node):
+        _check_regexes(query, child)
 
 
-def _lexemes(text: str) -> Iterator[_Lexeme]:
-    for found in _TOKEN.finditer(text):
-        yield _Lexeme(found.lastgroup or "other", found.group(), found.start())
-
-
-def _refuse(text: str, lexemes: list[_Lexeme]) -> None:
-    """Refuse by name what has no meaning for a single event."""
-    words = [lexeme for lexeme in lexemes if lexeme.kind == "word"]
-    for lexeme in words:
-        word = lexeme.text.upper()
-        if word in _REFUSED and word != "LOAD":
-            raise _at(text, lexeme.start, f"{_REFUSED[word]}.")
-    for lexeme, following in pairwise(lexemes):
-        if lexeme.text.upper() in _RESTLESS and following.text == "(":
-            raise _at(
-                text, lexeme.start, f"{lexeme.text.upper()} would answer otherwise each time the event is matched."
-            )
-    body = [lexeme for lexeme in words if lexeme.text.upper() not in ("PREFIX", "BASE")]
-    if body and body[0].text.upper() in _UPDATES:
-        raise _at(text, body[0].start, f"{body[0].text.upper()}: {_REFUSED['LOAD']}.")
-
-
-def _declared(lexemes: list[_Lexeme]) -> dict[str, str]:
-    triples = zip(lexemes, lexemes[1:], lexemes[2:], strict=False)
-    return {n.text[:-1]: i.text[1:-1] for p, n, i in triples if p.text.upper() == "PREFIX" and i.kind == "iri"}
-
-
-def _check_prefixes(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str]) -> None:
-    for lexeme in lexemes:
-        prefix = lexeme.text.partition(":")[0]
-        if lexeme.kind == "name" and prefix not in prefixes:
-            near = nearest(prefix, prefixes)
-            raise _at(text, lexeme.start, f"the prefix '{prefix}:' is not declared.", near and f"{near}:")
-
-
-def _replaced(text: str, lexemes: list[_Lexeme], prefixes: Mapping[str, str], by: Mapping[str, str]) -> str:
-    """The text with IRIs, written out or prefixed, replaced; what stands in texts and comments is left alone."""
-    out, end = [], 0
-    for lexeme in lexemes:
-        iri = _iri(lexeme, prefixes)
-        if iri is not None and iri in by:
-            out += [text[end : lexeme.start], by[iri]]
-            end = lexeme.start + len(lexeme.text)
-    return "".join([*out, text[end:]])
-
-
-def _iri(lexeme: _Lexeme, prefixes: Mapping[str, str]) -> str | None:
-    if lexeme.kind == "iri":
-        return lexeme.text[1:-1]
-    if lexeme.kind == "name":
-        prefix, _, local = lexeme.text.partition(":")
-        return prefixes[prefix] + local if prefix in prefixes else None
-    return None
-
-
-def _as_select(text: str) -> str:
-    """A CONSTRUCT query as the SELECT query whose solutions it is made from."""
-    lexemes = list(_lexemes(text))
-    start = next(i for i, lexeme in enumerate(lexemes) if lexeme.text.upper() == "CONSTRUCT")
-    end = start + 1
-    if lexemes[end].text == "{":
-        depth = 0
-        while True:
-            depth += {"{": 1, "}": -1}.get(lexemes[end].text, 0)
-            end += 1
-            if depth == 0:
-                break
-    return f"{text[: lexemes[start].start]}SELECT * {text[lexemes[end].start :]}"
+def _text(query: Query, node: Any) -> str | None:
+    """The text that an expression is, if it is nothing else."""
+    node = unwrapped(node)
+    return (
+        query.constants[int(node.string)][1].value if isinstance(node, CompValue) and node.name == "literal" else None
+    )
 
 
 def _try(query: str) -> None:
@@ -223,9 +180,3 @@ def _try(query: str) -> None:
         Store().query(query)
     except (SyntaxError, ValueError, RuntimeError) as error:
         raise SubscriptionError(f"Oxigraph refuses the query: {error}", language="sparql") from None
-
-
-def _at(text: str, offset: int, message: str, near: str | None = None) -> SubscriptionError:
-    line = text.count("\n", 0, offset) + 1
-    column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-    return SubscriptionError(message, language="sparql", place=Place.of(text, line, column), nearest=near)

@@ -17,6 +17,7 @@ import numpy as np
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
+from triplewire.matching.answer import told_match
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.folder import Version, Writer, open_current
 from triplewire.matching.engine.journal import added, changes, removed
@@ -24,7 +25,7 @@ from triplewire.matching.engine.segment import Segment
 from triplewire.matching.engine.state import State
 from triplewire.matching.engine.tables import Prepared, prepare
 from triplewire.matching.engine.verify import Verifier
-from triplewire.matching.matcher import Match, in_order
+from triplewire.matching.matcher import Match
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
@@ -170,7 +171,7 @@ class Index:
         self.work["candidates verified"] += 1
         try:
             if bindings and (outcome := verifier.outcome(one)) is not None:
-                found[one.id] = Match(event.id, one.id, outcome[0], in_order(outcome[1]))
+                found[one.id] = told_match(event.id, one, verifier.closed, *outcome)
             elif not bindings and (score := verifier.score(one)) is not None:
                 found[one.id] = Match(event.id, one.id, score)
         except Exception:

@@ -1,0 +1,244 @@
+"""The graph patterns of a SPARQL query as ways.
+
+This follows SPARQL 1.1's translation to its algebra (18.2.2), with ways in the place of algebra expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, cast
+
+import rdflib
+from pyoxigraph import Literal, NamedNode
+from pyparsing import ParseResults
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from triplewire.rdf.terms import TW
+from triplewire.subscriptions.pattern import HOME, Expression, Variable, Vertex, free_variables
+from triplewire.subscriptions.sparql_filter import (
+    NotCompiledError,
+    as_filter,
+    conjuncts,
+    expression,
+    sees_names,
+    unwrapped,
+)
+from triplewire.subscriptions.sparql_path import Paths, arc
+from triplewire.subscriptions.sparql_tree import Query, children
+from triplewire.subscriptions.sparql_ways import (
+    MOST_WAYS,
+    Strength,
+    Way,
+    Ways,
+    hidden,
+    join,
+    projected,
+    substituted,
+    union,
+)
+
+Variables = frozenset[Variable]
+NOBODY: Variables = frozenset()
+
+
+class GraphPatterns:
+    """Compiles the graph patterns of one query."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.names_home = any(term == TW.home for _, term in query.constants)
+        self.user = frozenset(Variable(str(node)) for node in _leaves(query.tree) if isinstance(node, rdflib.Variable))
+        self._blank: dict[str, Variable] = {}
+        self._numbers = count(1)
+        self._stem = "_"
+        while any(variable.name.startswith(self._stem) for variable in self.user):
+            self._stem += "_"
+        self._paths = Paths(self._property, self.fresh)
+
+    def fresh(self) -> Variable:
+        """A variable that the query does not use."""
+        return Variable(f"{self._stem}{next(self._numbers)}")
+
+    def select(self, node: CompValue, outside: Variables = NOBODY) -> Ways:
+        """The ways of a query or sub-select, before anything is projected away."""
+        ways = self.group(node.where, outside)
+        if node.valuesClause:
+            ways = join(ways, self._values(node.valuesClause))
+        grouped = [self._group_key(key) for key in children(node.groupby.condition)] if node.groupby else None
+        if grouped is not None:
+            keys = [key for key in grouped if key is not None]
+            ways = projected(ways, keys, self.fresh).weakened(Strength.DECIDING, self._named(node))
+        elif node.having or _aggregates(node.projection) or _aggregates(node.orderby):
+            ways = Ways((Way(),), Strength.DECIDING, frozenset(self._named(node)))
+        else:
+            for part in children(node.projection):
+                if part.evar:
+                    ways = self._bound(ways, part.expr, self._variable(part.evar), outside)
+        if node.having:
+            ways = ways.weakened(Strength.NECESSARY)
+        return ways
+
+    def limited(self, ways: Ways, node: CompValue) -> Ways:
+        """The ways of a whole query, of whose solutions perhaps not all are told."""
+        if not node.limitoffset:
+            return ways
+        if node.limitoffset.offset:
+            return ways.weakened(Strength.NECESSARY)
+        limit = int(cast(Literal, self.query.term(node.limitoffset.limit, self._of_blank)).value)
+        return ways.weakened(Strength.DECIDING) if limit else Ways((), Strength.DECIDING, ways.open)
+
+    def shown(self, node: CompValue, ways: Ways) -> list[Variable]:
+        """The variables that a query or sub-select shows."""
+        if not node.projection:
+            return sorted(ways.variables & self.user, key=str)
+        return [self._variable(part.evar or part.var) for part in children(node.projection)]
+
+    def group(self, node: Any, outside: Variables = NOBODY) -> Ways:
+        """The ways of a group. ``outside`` are variables that may have a value from outside of it."""
+        if node.name == "SubSelect":
+            return self._sub_select(node, outside)
+        ways = Ways()
+        filters = []
+        for part in children(node.part):
+            match part.name:
+                case "Filter":
+                    filters.append(part.expr)
+                case "TriplesBlock":
+                    ways = join(ways, self._triples(part))
+                case "GroupOrUnionGraphPattern":
+                    ways = join(ways, union([self.group(one, outside) for one in part.graph]))
+                case "InlineData":
+                    ways = join(ways, self._values(part))
+                case "OptionalGraphPattern":
+                    ways = ways.weakened(Strength.DECIDING, self._possible(ways, self.group(part.graph, outside)))
+                case "Bind":
+                    ways = self._bound(ways, part.expr, self._variable(part.var), outside)
+                case _:
+                    ways = ways.weakened(Strength.NECESSARY)
+        for node_ in filters:
+            for condition in conjuncts(node_):
+                ways = self._filtered(ways, condition, outside)
+        return ways
+
+    def _sub_select(self, node: CompValue, outside: Variables) -> Ways:
+        inner = self.select(node, outside)
+        ways = projected(inner, self.shown(node, inner), self.fresh)
+        if node.limitoffset:
+            return ways.weakened(Strength.NECESSARY)
+        return ways.weakened(Strength.TELLING) if node.modifier else ways
+
+    def _named(self, node: CompValue) -> Iterator[Variable]:
+        """The variables that a query with groups or aggregates makes."""
+        for part in children(node.projection):
+            if part.evar:
+                yield self._variable(part.evar)
+        for key in children(node.groupby.condition) if node.groupby else []:
+            if isinstance(key, CompValue) and key.var:
+                yield self._variable(key.var)
+
+    def _group_key(self, key: Any) -> Variable | None:
+        return self._variable(key) if isinstance(key, rdflib.Variable) else None
+
+    def _possible(self, ways: Ways, more: Ways) -> Variables:
+        """The variables of an optional part that the rest does not bind in any case."""
+        certain = frozenset.intersection(*(way.bound for way in ways.ways)) if ways.ways else NOBODY
+        return more.variables - certain
+
+    def _triples(self, block: CompValue) -> Ways:
+        ways = Ways()
+        for flat in block.triples:
+            terms = list(flat)
+            for subject, property_, object_ in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
+                ways = join(ways, self._triple(self.vertex(subject), property_, self.vertex(object_)))
+        return ways
+
+    def _triple(self, subject: Vertex, property_: Any, object_: Vertex) -> Ways:
+        if isinstance(property_, rdflib.Variable):
+            return arc(subject, self._variable(property_), object_)
+        return self._paths.between(subject, property_, object_)
+
+    def _values(self, block: CompValue) -> Ways:
+        variables = [self._variable(variable) for variable in block.var]
+        rows = [list(row) if isinstance(row, list | ParseResults) else [row] for row in block.value or []]
+        if len(rows) > MOST_WAYS:
+            return Ways((Way(),), Strength.NECESSARY, frozenset(variables))
+        known = [
+            {v: self.vertex(value) for v, value in zip(variables, row, strict=True) if value != "UNDEF"} for row in rows
+        ]
+        return Ways(tuple(Way(known=row) for row in known))
+
+    def _bound(self, ways: Ways, node: Any, variable: Variable, outside: Variables) -> Ways:
+        """BIND and its like: only names for what is there are compiled."""
+        try:
+            made = expression(node, self.vertex)
+        except NotCompiledError:
+            made = None
+        if isinstance(made, Variable) and made not in ways.open | outside:
+            bound = [
+                join(Ways((way,)), Ways((Way(known={variable: made}),))) if made in way.bound else Ways((way,))
+                for way in ways.ways
+            ]
+            return Ways(tuple(way for one in bound for way in one.ways), ways.strength, ways.open)
+        if made is not None and isinstance(made, NamedNode | Literal | type(HOME)):
+            return join(ways, Ways((Way(known={variable: made}),)))
+        return ways.weakened(Strength.DECIDING, [variable])
+
+    def _filtered(self, ways: Ways, node: Any, outside: Variables) -> Ways:
+        if isinstance(node, CompValue) and node.name == "Builtin_EXISTS":
+            return self._existing(ways, node, outside)
+        try:
+            condition = expression(node, self.vertex)
+            if self.names_home and sees_names(condition):
+                raise NotCompiledError("how the home vertex is called")
+            filtered = tuple(self._with_filter(way, condition, ways.open | outside) for way in ways.ways)
+            return Ways(filtered, ways.strength, ways.open)
+        except NotCompiledError:
+            return ways.weakened(Strength.NECESSARY)
+
+    def _with_filter(self, way: Way, condition: Expression, open_: Variables) -> Way:
+        used = frozenset(free_variables(condition))
+        if (used - way.bound) & open_:
+            raise NotCompiledError("a variable that may or may not be bound")
+        unbound: dict[Variable, Vertex] = {variable: self.fresh() for variable in sorted(used - way.bound, key=str)}
+        filter_ = as_filter(substituted(condition, {**way.known, **unbound}))
+        return Way(way.arcs, way.classes, (*way.filters, filter_), way.known)
+
+    def _existing(self, ways: Ways, node: CompValue, outside: Variables) -> Ways:
+        """A solution needs a way of the pattern that must exist, whose own variables nobody sees."""
+        inner = self.group(node.graph, outside | ways.variables)
+        parts = [
+            join(Ways((way,)), Ways(tuple(hidden(one, way.bound, self.fresh) for one in inner.ways)))
+            for way in ways.ways
+        ]
+        found = tuple(way for part in parts for way in part.ways)
+        return Ways(found if len(found) <= MOST_WAYS else ways.ways, Strength.NECESSARY, ways.open)
+
+    def vertex(self, node: Any) -> Vertex:
+        term = self.query.term(unwrapped(node), self._of_blank)
+        return HOME if term == TW.home else term
+
+    def _property(self, node: Any) -> NamedNode:
+        return cast(NamedNode, self.query.term(node, self._of_blank))
+
+    def _variable(self, node: Any) -> Variable:
+        return Variable(str(node))
+
+    def _of_blank(self, label: str) -> Variable:
+        if label not in self._blank:
+            self._blank[label] = self.fresh()
+        return self._blank[label]
+
+
+def _leaves(node: Any) -> Iterator[Any]:
+    found = children(node)
+    if not found:
+        yield node
+    for child in found:
+        yield from _leaves(child)
+
+
+def _aggregates(node: Any) -> bool:
+    if isinstance(node, CompValue) and node.name.startswith("Aggregate_"):
+        return True
+    return any(map(_aggregates, children(node)))

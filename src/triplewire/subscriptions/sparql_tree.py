@@ -1,0 +1,187 @@
+"""A query's parse tree, by rdflib's parser.
+
+That parser is slow, and the tree depends on the kinds of lexemes alone. So each query is parsed in its *shape*, in
+which a number stands for each constant, and queries that differ in constants only share the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, cast
+
+import rdflib
+from pyoxigraph import Literal, NamedNode, Store
+from pyparsing import ParseResults
+from rdflib.plugins.sparql.parser import parseQuery
+from rdflib.plugins.sparql.parserutils import CompValue
+
+from triplewire.errors import SubscriptionError
+from triplewire.rdf.terms import RDF, RDFS, XSD
+from triplewire.subscriptions.pattern import Variable
+from triplewire.subscriptions.sparql_mistakes import mistake
+from triplewire.subscriptions.sparql_text import Lexeme, check_prefixes, error_at, iri_of, prologue
+
+_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_CONSTANTS = ("iri", "name", "string", "number")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query's lexemes and parse tree. In the tree a number stands for a constant: its place among ``constants``."""
+
+    text: str
+    lexemes: tuple[Lexeme, ...]
+    constants: tuple[tuple[Lexeme, NamedNode | Literal], ...]
+    tree: CompValue
+
+    def term(self, node: Any, blank: Callable[[str], Variable]) -> Variable | NamedNode | Literal:
+        """The term that a leaf of the tree is; ``blank`` gives the variable that a blank node stands for."""
+        if isinstance(node, rdflib.Variable):
+            return Variable(str(node))
+        if isinstance(node, rdflib.BNode):
+            return blank(str(node))
+        if isinstance(node, rdflib.URIRef):
+            number = _number(node)
+            return NamedNode(str(node)) if number is None else self.constants[number][1]
+        if isinstance(node, rdflib.Literal):
+            return self._number(node)
+        text = self.constants[int(node.string)][1].value
+        if node.lang:
+            return Literal(text, language=str(node.lang))
+        datatype = self.term(node.datatype, blank) if node.datatype else None
+        return Literal(text, datatype=datatype) if isinstance(datatype, NamedNode) else Literal(text)
+
+    def _number(self, node: rdflib.Literal) -> Literal:
+        if str(node.datatype) == XSD.boolean.value:
+            return Literal(str(node).lower(), datatype=XSD.boolean)
+        number = cast(Literal, self.constants[int(abs(float(node)))][1])
+        return Literal(f"-{number.value}", datatype=number.datatype) if str(node).startswith("-") else number
+
+    @cached_property
+    def vertices(self) -> frozenset[int]:
+        """The numbers of the IRIs that stand anywhere but in the place of a property, function or datatype."""
+        return frozenset(_vertices(self.tree))
+
+
+def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
+    """Parse a query whose lexemes are known. ``prefixes`` are known beside those that it declares."""
+    declared, base, body = prologue(found)
+    known = {**prefixes, **declared}
+    check_prefixes(text, body, known)
+    body = _without_idiom(body, known)
+    constants = [lexeme for lexeme in body if lexeme.kind in _CONSTANTS]
+    numbers = {lexeme.start: number for number, lexeme in enumerate(constants)}
+    try:
+        tree = _tree("".join(_shape(text, body, numbers)))
+    except _BadShapeError:
+        head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
+        raise mistake(text, body, head + text) from None
+    terms = tuple((lexeme, _constant(text, lexeme, known, base)) for lexeme in constants)
+    return Query(text, tuple(body), terms, tree)
+
+
+class _BadShapeError(Exception):
+    """The parser refuses a shape."""
+
+
+@lru_cache(maxsize=4096)
+def _tree(shape: str) -> CompValue:
+    try:
+        found: CompValue = parseQuery(shape)[1]
+        return found
+    except RecursionError:
+        raise SubscriptionError("the query is nested too deeply", language="sparql") from None
+    except Exception:  # rdflib's parser fails in many ways
+        raise _BadShapeError from None
+
+
+def _shape(text: str, body: list[Lexeme], numbers: Mapping[int, int]) -> Iterator[str]:
+    """The query with a number in the place of each constant, of the same kind, and blanks in one form."""
+    end = body[0].start if body else 0
+    for lexeme in body:
+        if lexeme.start > end:
+            yield " "
+        end = lexeme.end
+        number = numbers.get(lexeme.start)
+        if number is None:
+            yield lexeme.text
+        elif lexeme.kind == "string":
+            yield f'"{number}"'
+        elif lexeme.kind == "number":
+            yield f"{number}e0" if "e" in lexeme.text.lower() else f"{number}.5" if "." in lexeme.text else f"{number}"
+        else:
+            yield f"<//{number}>"
+
+
+def _without_idiom(body: list[Lexeme], prefixes: Mapping[str, str]) -> list[Lexeme]:
+    """``a/rdfs:subClassOf*`` as ``a``: G* holds the superclasses already, and no triples of an ontology."""
+    kept: list[Lexeme] = []
+    at = 0
+    while at < len(body):
+        kept.append(body[at])
+        is_type = body[at].text == "a" or iri_of(body[at], prefixes) == RDF.type.value
+        path = body[at + 1 : at + 4]
+        at += 1
+        if (
+            is_type
+            and len(path) == 3
+            and (path[0].text, path[2].text) == ("/", "*")
+            and iri_of(path[1], prefixes) == RDFS.subClassOf.value
+        ):
+            at += 3
+    return kept
+
+
+def _constant(text: str, lexeme: Lexeme, prefixes: Mapping[str, str], base: str | None) -> NamedNode | Literal:
+    if lexeme.kind == "string":
+        quotes = 3 if lexeme.text[:3] in ('"""', "'''") else 1
+        return Literal(_unescaped(lexeme.text[quotes:-quotes]))
+    if lexeme.kind == "number":
+        kind = XSD.double if "e" in lexeme.text.lower() else XSD.decimal if "." in lexeme.text else XSD.integer
+        return Literal(lexeme.text, datatype=kind)
+    iri = iri_of(lexeme, prefixes) or ""
+    try:
+        return _resolved(iri, base) if base is not None and lexeme.kind == "iri" else NamedNode(iri)
+    except (ValueError, SyntaxError):
+        raise error_at(text, lexeme.start, f"<{iri}> is no IRI; one begins with a scheme such as http:.") from None
+
+
+@lru_cache(maxsize=4096)
+def _resolved(iri: str, base: str) -> NamedNode:
+    (row,) = Store().query(f"BASE <{base}> SELECT (<{iri}> AS ?iri) {{}}")  # type: ignore[misc]
+    found: NamedNode = row["iri"]
+    return found
+
+
+def _unescaped(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        code = found[1] or found[2]
+        return chr(int(code, 16)) if code else _ESCAPES.get(found[3], found[3])
+
+    return re.sub(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", character, text, flags=re.DOTALL)
+
+
+def _number(node: rdflib.URIRef) -> int | None:
+    return int(node[2:]) if node.startswith("//") else None
+
+
+def children(node: Any) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return list(node) if isinstance(node, list | ParseResults) else []
+
+
+def _vertices(node: Any) -> Iterator[int]:
+    if isinstance(node, rdflib.URIRef) and (number := _number(node)) is not None:
+        yield number
+    elif isinstance(node, CompValue) and node.name == "PathAlternative":
+        return
+    elif isinstance(node, CompValue) and node.name in ("Function", "literal"):
+        for child in (child for key, child in node.items() if key not in ("iri", "datatype")):
+            yield from _vertices(child)
+    else:
+        for child in children(node):
+            yield from _vertices(child)
