@@ -14,7 +14,7 @@ from triplewire.matching.engine.events import Encoder
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.kernels.quads import ODD, read_documents
 from triplewire.matching.engine.quads import QuickEncoder, Reader
-from triplewire.matching.engine.segment import build, prepare
+from triplewire.matching.engine.tables import lay_out, prepare
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import write
 from triplewire.rdf.terms import Term
@@ -62,7 +62,7 @@ def vertices_of(graph: Graph) -> list[Term]:
 def agreement(rng: Random) -> tuple[int, int]:
     """Encode some events both ways; returns how many went the quick way, and how many did not."""
     model = worlds.model(rng)
-    tables, _ = build(prepare(worlds.subscription(rng, str(i)), model) for i in range(rng.choice([1, 3])))
+    tables, _, _ = lay_out(prepare(worlds.subscription(rng, str(i)), model) for i in range(rng.choice([1, 3])))
     encoder = Encoder(tables.vocabulary, model)
     reader = Reader()
     quick = QuickEncoder(encoder, reader)
@@ -172,7 +172,7 @@ def test_terms_are_forgotten_when_they_are_very_many(monkeypatch):
     monkeypatch.setattr("triplewire.matching.engine.quads.MOST_TERMS", 20)
     rng = Random(1)
     model = worlds.model(rng)
-    tables, _ = build([prepare(worlds.subscription(rng), model)])
+    tables, _, _ = lay_out([prepare(worlds.subscription(rng), model)])
     reader = Reader()
     quick = QuickEncoder(Encoder(tables.vocabulary, model), reader)
     for round_ in range(5):

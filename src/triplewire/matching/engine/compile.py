@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.conditions import (
     Attribute,
@@ -19,6 +19,7 @@ from triplewire.matching.engine.conditions import (
     text_of,
     ways_of,
 )
+from triplewire.matching.engine.ranks import Range
 from triplewire.rdf.terms import RDF, Resource
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -38,7 +39,10 @@ HOME_KEY = b"h"
 """The label of the home vertex, which needs no dictionary."""
 ANY = b"*"
 """Any property, in place of one."""
+ANY_VERTEX = b"v"
+"""The label of every vertex of G*, asked where nothing else keeps a pattern's vertex to those that the event names."""
 IS_A = {"<=": b"l", "<": b"L", ">=": b"g", ">": b"G", "=": b"e"}
+_EVERYWHERE = {text_of(cls) for cls in EVERY_RESOURCE}
 SCOPES = {Scope.CLOSED: b"c", Scope.RELATIONS: b"r", Scope.ASSERTED: b"a"}
 
 
@@ -80,10 +84,13 @@ class _Compilation:
             self.vertex(HOME)  # which a filter may name; a vertex of the pattern, to be kept apart, it is not then
 
     def result(self) -> Compiled:
-        vertices = tuple(map(frozenset, self.labels[:MOST_VERTICES]))
+        labels = self.labels[:MOST_VERTICES]
         arcs = tuple(arc for arc in self.arcs if max(arc[0], arc[2]) < MOST_VERTICES)
+        for number in set(range(len(labels))).difference(*((s, o) for s, _, o in arcs)):
+            if not any(map(_tells_own_vertices, labels[number])):
+                labels[number].add(ANY_VERTEX)
         decided = not self.undecided and len(self.labels) <= MOST_VERTICES
-        return Compiled(vertices, arcs, self.pattern.mapping == "injective", decided)
+        return Compiled(tuple(map(frozenset, labels)), arcs, self.pattern.mapping == "injective", decided)
 
     def vertex(self, vertex: Vertex) -> int:
         """The number of a vertex; constants that the model says are the same are one."""
@@ -158,6 +165,13 @@ class _Compilation:
             self._arc(here, SCOPES[Scope.CLOSED] + text_of(step), there)
             here = there
         self.labels[here].update(labels)
+
+
+def _tells_own_vertices(label: Label) -> bool:
+    """Whether a label is one that classes which are in G* only as superclasses never have."""
+    if isinstance(label, Range):
+        return True
+    return label[:1] in (HOME_KEY, b"t") or (label[:1] == b"c" and label[1:] not in _EVERYWHERE)
 
 
 def _joined_properties(pattern: Pattern) -> Iterator[Variable]:

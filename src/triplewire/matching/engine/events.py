@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
-from triplewire.matching.engine.compile import ANY, SCOPES
+from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES
 from triplewire.matching.engine.conditions import text_of
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent
 from triplewire.matching.engine.facts import Facts
@@ -70,7 +70,7 @@ class Encoder:
         self.labels_above = _Memory(self._labels_above)
         self._properties = _Memory(self._property)
         self.places = _Memory(self._places_of)
-        self.universal = self._labels(b"c" + text_of(cls) for cls in EVERY_RESOURCE)
+        self.universal = self._labels([ANY_VERTEX, *(b"c" + text_of(cls) for cls in EVERY_RESOURCE)])
         self._compares = not vocabulary.kinds.isdisjoint({b"l", b"L", b"e", b"g", b"G"})
 
     def encode(self, facts: Facts) -> tuple[EncodedEvent, bool]:
@@ -117,7 +117,7 @@ class Encoder:
 
     def _labels_of_literal(self, literal: Literal) -> tuple[int, ...]:
         classes = self.model.literal_classes(literal)
-        own = [b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
+        own = [ANY_VERTEX, b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
         above = {upper for cls in classes for upper in self.model.class_hierarchy.above(cls)}
         return self._labels([*own, *(kind + text_of(cls) for cls in above for kind in (b"l", b"L"))])
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
 from triplewire.matching.answer import told_match
+from triplewire.matching.engine.batch import BatchMatcher, BatchMatches, Open
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.folder import Version, Writer, open_current
 from triplewire.matching.engine.journal import added, changes, removed
@@ -55,6 +57,8 @@ class Index:
         self._version: Version | None = None
         self._writer: Writer | None = None
         self._changing = threading.RLock()
+        self._batching = threading.Lock()
+        self._batches = BatchMatcher()
         self._merging: threading.Thread | None = None
         self._changes = 0
 
@@ -126,6 +130,28 @@ class Index:
         for one in state.new:
             self._verify(one.subscription, event, verifier, bindings, found)
         return [found[id_] for id_ in sorted(found)]
+
+    def match_batch(self, batch: pa.RecordBatch) -> BatchMatches:
+        """The matches of many events, as N-Quads in the columns ``id``, ``home`` (may be null) and ``data``."""
+        with self._changing:
+            state = self._state = self._now().tidied(self.model, self._fixed, most_new=0)
+        with self._batching:
+            return self._batches.match(batch, state.segments, self.work, self._verify_open)
+
+    def _verify_open(self, event: Event, open_: Open) -> Iterable[Match]:
+        """The matches of what a batch left open for an event."""
+        facts = Facts(event, self.model)
+        verifier = Verifier(facts, self.work)
+        found: dict[str, Match] = {}
+        for segment, numbers in open_.items():
+            candidates = numbers
+            if candidates is None:
+                matched, rest = segment.match(facts, self.work)
+                found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
+                candidates = rest.tolist()
+            for number in candidates:
+                self._verify(segment.records[number], event, verifier, False, found)
+        return found.values()
 
     def explain(self, id_: str, event: Event) -> Explanation:
         from triplewire.matching.explanation import explain  # which looks things up as matchers do

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
-from triplewire.matching.engine.compile import ANY
+from triplewire.matching.engine.compile import ANY, ANY_VERTEX
 from triplewire.matching.engine.conditions import text_of
 from triplewire.matching.engine.encoded import EncodedEvents, Offsets
 from triplewire.matching.engine.events import Encoder
@@ -39,8 +39,8 @@ TYPE_TERM = 0
 
 _STRING = np.frombuffer(text_of(XSD.string), np.uint8)
 _TYPE = np.frombuffer(text_of(RDF.type), np.uint8)
-_OUT_OF_REACH = {b"L", b"g", b"G"}
-"""The kinds of labels that depend on more than one term."""
+_OUT_OF_REACH = {b"L", b"g", b"G", ANY_VERTEX}
+"""The kinds of labels that depend on more than one term, or that classes have which are only superclasses."""
 
 
 class Reader:

@@ -6,8 +6,10 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine import trie as tries
@@ -31,7 +33,7 @@ class Segment:
         self.records = records
         self.model = model
         self.removed = np.zeros(len(tables.ids), np.bool_)
-        self._encoder = Encoder(tables.vocabulary, model)
+        self.encoder = Encoder(tables.vocabulary, model)
         self._scorer = Scorer(tables.interests, model)
         self._local = threading.local()
 
@@ -73,11 +75,18 @@ class Segment:
     def id_of(self, number: int) -> str:
         return self.tables.ids[number].decode("utf-8", "surrogatepass")
 
+    @cached_property
+    def arrow_ids(self) -> pa.Array:
+        ids = self.tables.ids
+        return pa.Array.from_buffers(
+            pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]
+        )
+
     def match(self, facts: Facts, work: Counter[str]) -> tuple[Ids, Ids]:
         """The numbers of the subscriptions that match, and of those that must be verified."""
         tables = self.tables
-        event, certain = self._encoder.encode(facts)
-        scratch = self._scratch
+        event, certain = self.encoder.encode(facts)
+        scratch = self.scratch
         before = scratch.visits
         patterns = tries.expand(tables.trie, tries.match(tables.trie, event, scratch))
         work["nodes visited"] += scratch.visits - before
@@ -90,7 +99,7 @@ class Segment:
         return matched[~self.removed[matched]], candidates[~self.removed[candidates]]
 
     @property
-    def _scratch(self) -> tries.Scratch:
+    def scratch(self) -> tries.Scratch:
         """What this thread's searches write to."""
         if not hasattr(self._local, "scratch"):
             self._local.scratch = tries.Scratch(self.tables.trie)
