@@ -50,6 +50,11 @@ def test_every_command_prints_what_is_shown(guide, tmp_path):
     [
         ("figure-1.svg", "event show examples/auction/events.ndjson --number 1"),
         ("figure-2.svg", "ontology show examples/auction/ontology.ttl"),
+        (
+            "explanation.svg",
+            "explain --subscription examples/auction/subscriptions.ndjson#own-hard-disk "
+            "--event examples/auction/events.ndjson#event-5 --ontology examples/auction/ontology.ttl",
+        ),
     ],
 )
 def test_the_pictures_are_those_that_are_drawn(picture, command, tmp_path):

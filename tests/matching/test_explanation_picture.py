@@ -1,6 +1,8 @@
 """The picture of an explanation: event and subscription, the mapping between them, and what fails set apart."""
 
 import json
+import re
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +15,19 @@ from triplewire.matching.explanation import as_dict, as_text, explain, picture
 from triplewire.subscriptions.languages import parse_subscription
 
 AUCTION = Path(__file__).parents[2] / "examples/auction"
+REFERENCE = Path(__file__).parents[2] / "docs/reference/explanation.md"
 MODEL = load_model([AUCTION / "ontology.ttl"])
+
+
+def names(value):
+    """The keys of a JSON value, and what kinds and rules it names."""
+    if isinstance(value, list):
+        yield from chain.from_iterable(map(names, value))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if not key.startswith(("?", "_:")):
+                yield key
+            yield from [inner] if key in ("kind", "rule", "scope") else names(inner)
 
 
 def records(name):
@@ -63,6 +77,7 @@ def test_every_explanation_can_be_told_in_every_way(world):
     assert all(0 <= float(c.get("cx")) <= width and 0 <= float(c.get("cy")) <= height for c in elements(svg, "circle"))
     told = as_dict(explanation)
     assert json.loads(json.dumps(told)) == told
+    assert {f"`{name}`" for name in names(told)} <= set(re.findall(r"`[a-z_\-]+`", REFERENCE.read_text()))
     assert sum(not condition["holds"] for condition in told["conditions"]) == told["missing"]
     lines = as_text(explanation).splitlines()
     assert sum(line.startswith("✗") for line in lines) == told["missing"]

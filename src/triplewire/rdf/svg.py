@@ -26,6 +26,7 @@ _FAINT = "#6b7785"
 _MISSING = "#b42318"
 _LINES: dict[Style, str] = {"plain": _SOFT, "missing": _MISSING, "faint": "#c3cad1"}
 _MAPPED = "#2b6cb0"
+_BESIDE = 9.0  # between lines side by side
 _APART = 64.0  # between the two halves of a pair
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ \"-")
 _WIDE = frozenset("mwMW@%")
@@ -102,10 +103,11 @@ def draw_pair(pair: Pair) -> str:
     size = Size(max(upper.size.width, lower.size.width), below + lower.size.height)
     svg, stage = _document(pair.title, pair.description, size, pair.notes)
     above = 1.5 * _LINE
-    lines = [
-        (Point(top.centre.x, above + top.y + top.height), Point(bottom.centre.x, below + bottom.y))
-        for top, bottom in ((upper.boxes[start], lower.boxes[end]) for start, end in pair.lines)
-    ]
+    lines = []
+    for number, (top_key, bottom_key) in enumerate(pair.lines):
+        top, bottom = upper.boxes[top_key], lower.boxes[bottom_key]
+        one = Point(_port(top, number), above + top.y + top.height)
+        lines.append((one, Point(_port(bottom, number), below + bottom.y)))
     for line in lines:
         _draw_line(stage, *line)
     _caption(stage, pair.upper.title, _LINE - 4)
@@ -116,6 +118,13 @@ def draw_pair(pair: Pair) -> str:
         ET.SubElement(stage, "circle", {"cx": _number(end.x), "cy": _number(end.y), "r": "3.2", "fill": _MAPPED})
     _draw_notes(stage, size, pair.notes)
     return _written(svg)
+
+
+def _port(box: Rect, number: int) -> float:
+    """Where on a box a line ends: near the middle, each line a little beside the ones before it."""
+    beside = (number + 1) // 2 * (_BESIDE if number % 2 else -_BESIDE)
+    room = max(0.0, box.width / 2 - _BESIDE)
+    return box.centre.x + max(-room, min(room, beside))
 
 
 def _document(title: str, description: str, size: Size, notes: Sequence[str]) -> tuple[ET.Element, ET.Element]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from textwrap import wrap
 
 from pyoxigraph import Literal, NamedNode
 
@@ -16,15 +17,15 @@ from triplewire.matching.explanation.explanation import Explanation
 from triplewire.matching.explanation.reasons import ArcReason, FilterReason, VertexReason
 from triplewire.matching.explanation.text import Telling
 from triplewire.rdf.picture import diagram as event_diagram
-from triplewire.rdf.svg import Arrow, Diagram, Pair, draw_pair, shortened
+from triplewire.rdf.svg import Arrow, Diagram, Pair, draw_pair
 from triplewire.rdf.terms import RDF, Term
 from triplewire.subscriptions.attributes import conjuncts
 from triplewire.subscriptions.pattern import HOME, AttributeExists, AttributeTest, Subscription, Vertex
 from triplewire.subscriptions.picture import Marks
 from triplewire.subscriptions.picture import diagram as subscription_diagram
 
-NOTES = 24
-_LONGEST = 130
+CONDITIONS = 24
+_LONGEST = 120
 
 
 def picture(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> str:
@@ -41,8 +42,8 @@ def _pair(explanation: Explanation, prefixes: Mapping[str, str] | None) -> Pair:
     there = {box.key for box in upper.boxes}
     lines = [(f"0 {key}", str(term)) for key, term in images.items() if f"0 {key}" in there and str(term) in drawn]
     told = telling.findings()
-    notes = [shortened(line, _LONGEST) for line in told[:NOTES]]
-    notes += [f"… and {len(told) - NOTES} more conditions"] if len(told) > NOTES else []
+    notes = [row for line in told[:CONDITIONS] for row in wrap(line, _LONGEST, subsequent_indent="\u00a0" * 4)]
+    notes += [f"… and {len(told) - CONDITIONS} more conditions"] if len(told) > CONDITIONS else []
     return Pair(telling.verdict(), "; ".join(told), upper, lower, lines, notes)
 
 
@@ -81,8 +82,10 @@ def _event(explanation: Explanation, prefixes: Mapping[str, str] | None, mapped:
     used = {(str(fact.subject), str(fact.object), str(fact.property)) for fact in stated if fact.property != RDF.type}
     named = {str(term) for term in mapped} | {end for subject, object_, _ in used for end in (subject, object_)}
 
+    ends = {str(term) for term in mapped} if not used else set()  # an attribute's arc is where its value is
+
     def is_used(arrow: Arrow) -> bool:
-        return (arrow.start, arrow.end, arrow.tip) in used
+        return (arrow.start, arrow.end, arrow.tip) in used or {arrow.start, arrow.end} <= ends
 
     boxes = [box if box.key in named else replace(box, style="faint") for box in whole.boxes]
     arrows = [arrow if is_used(arrow) else replace(arrow, style="faint") for arrow in whole.arrows]

@@ -23,7 +23,7 @@ from triplewire.matching.explanation.reasons import (
 )
 from triplewire.rdf.names import Names
 from triplewire.rdf.terms import RDF, Term
-from triplewire.subscriptions.notation import ATOM, COMPARISONS, NOT, Notation
+from triplewire.subscriptions.notation import ATOM, COMPARISONS, Notation
 from triplewire.subscriptions.pattern import (
     HOME,
     VALUE,
@@ -285,7 +285,7 @@ class _Told(Notation):
     """Expressions as people read them, in any language, with terms put in for some of the variables."""
 
     words: ClassVar = {"and": "and", "or": "or", "not": "not ", "in": "in", "not in": "not in"}
-    negation = NOT
+    negation = ATOM
 
     def __init__(self, telling: Telling, put_in: Mapping[Variable | Home, Term], value: str = "value") -> None:
         super().__init__({})
