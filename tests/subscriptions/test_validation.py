@@ -66,3 +66,62 @@ def test_what_the_meta_statements_leave_no_room_for_is_a_warning_in_every_langua
     typed = Pattern(arcs=(Arc(Variable("x"), RDF.type, EX.Agent), Arc(HOME, EX.target, Variable("x"))))
     (by_type,) = warnings([Alternative(typed)], MODEL)
     assert by_type.endswith("<http://example.org/target>, <http://example.org/Agent>)")
+
+
+def ops(filter_):
+    return told(
+        "ops", f"(_:H, ?x, (ex:Offer, ex:price, xsd:decimal))(_:H, ?y, (ex:Offer, ex:target, ex:Product), {filter_})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("filter_", "reason"),
+    [
+        ("?x < 3 and ?x > 5", "this can never be true: ?x is below 3 and ?x is above 5"),
+        ("?x = 3 and ?x = 4", "this can never be true: ?x is 3 and ?x is 4"),
+        ("1 = 2", "this can never be true: 1 is 2"),
+        ('"a" < 1', 'this can never be true: "a" is below 1'),
+        ('contains(?x, "a") and ?x < 3', 'this can never be true: ?x contains "a" and ?x is below 3'),
+        ("not (?x < 3 or ?x = 4) and ?x = 4", "can never be true"),
+    ],
+)
+def test_a_filter_that_can_never_be_true_is_a_warning_with_the_reason(filter_, reason):
+    (warning,) = ops(filter_)
+    assert reason in warning
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        "?x < 3",
+        "?x < ?y",
+        "?x > 3 and ?x < 4",
+        "?x != 3 and ?x != 4",
+        'regex(?x, "a") and regex(?x, "b")',
+        "?x = 1 or 1 = 2",
+    ],
+)
+def test_a_filter_that_may_be_true_gives_no_warning(filter_):
+    assert ops(filter_) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("price < '' and exists brand", "no price is such that"),
+        ("price = 1 and not exists price", "an event cannot have a price and have none"),
+        ("exists seller.name and not exists seller", "an event cannot have a seller and have none"),
+    ],
+)
+def test_attributes_that_cannot_be_are_a_warning(text, reason):
+    (warning,) = told("filter", text)
+    assert reason in warning
+
+
+def test_two_values_may_pass_what_one_cannot():
+    assert told("filter", "price < 3 and price > 5") == ()
+
+
+def test_a_constraint_that_cannot_hold_is_a_warning_in_gtopss():
+    (warning,) = told("gtopss", [["?x", "ex:price", "?y", [], [["?y", "<", 3], ["?y", ">", 5]]]])
+    assert "this can never be true" in warning

@@ -184,7 +184,7 @@ def _is_true(filter_: Expression, mu: Mu, b: FrozenPattern) -> bool:
             return True
     variable = sole_variable(filter_)
     if variable is not None:
-        return variable in mu and b.passes(mu[variable], of_value(filter_, variable))
+        return variable in mu and b.passes(mu[variable], of_value(filter_))
     names = {v: image for v in variables(filter_) if isinstance(image := mu.get(v), Variable)}
     return set(names) == set(variables(filter_)) and ordered(filter_, names.__getitem__)[0] in b.filters
 

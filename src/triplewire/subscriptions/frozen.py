@@ -128,7 +128,7 @@ class FrozenPattern:
             case _:
                 variable = sole_variable(filter_)
                 if variable is not None:
-                    self.tests[variable].append((of_value(filter_, variable), True))
+                    self.tests[variable].append((of_value(filter_), True))
 
     def _chain(self, path: Path) -> Vertex:
         """Vertices along a path from the home vertex; the last of them."""
@@ -216,7 +216,7 @@ def sole_variable(filter_: Expression) -> Variable | None:
     return found.pop() if len(found) == 1 and not speaks_of_home(filter_) else None
 
 
-def of_value(filter_: Expression, variable: Variable) -> Expression:
+def of_value(filter_: Expression) -> Expression:
     """A filter on one variable as a test of its value."""
     return ordered(filter_, lambda _: VALUE)[1]
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.terms import Term
-from triplewire.rdf.values import NoValueError, Text, is_numeric_type, value
+from triplewire.rdf.values import NoValueError, Number, Text, is_numeric_type, value
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.normal import COMPARISONS, FALSE
 from triplewire.subscriptions.pattern import VALUE, Call, Expression, Home, Variable
@@ -24,6 +24,7 @@ Test: TypeAlias = tuple[Expression, bool]
 """An expression, and whether it is true of the value, or else is not (false, or an error)."""
 
 MOST_TRIALS = 50_000
+_LARGE = 2**31
 _KINDS = frozenset(["isiri", "isblank", "isliteral", "isnumeric"])
 _NUMBER = Call("number", (VALUE,))
 
@@ -56,6 +57,27 @@ def implies(given: tuple[Test, ...], wanted: Expression) -> bool:
         if wanted.name == "or" and any(implies(given, part) for part in wanted.arguments):
             return True
     return _by_text(given, wanted) or _by_cases(given, wanted)
+
+
+def are_possible(tests: tuple[Expression, ...]) -> bool:
+    """Whether some value may pass all the tests."""
+    return have_example(tests) or not implies(tuple((test, True) for test in tests), FALSE)
+
+
+def have_example(tests: tuple[Expression, ...]) -> bool:
+    """Whether a constant of the tests, or a number next to one, passes them all: as a rule one does."""
+    near = (term for test in tests for constant in _constants(test) for term in _next_to(constant))
+    return any(all(is_true_of(test, term) for test in tests) for term in near)
+
+
+def _next_to(constant: Term) -> Iterator[Term]:
+    yield constant
+    try:
+        known = value(constant) if isinstance(constant, Literal) else None
+    except NoValueError:
+        return
+    if isinstance(known, Number):
+        yield from (Literal(int(known.value) + step) for step in (-1, 1) if abs(float(known.value)) < _LARGE)
 
 
 @lru_cache(maxsize=65_536)

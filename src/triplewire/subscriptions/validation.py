@@ -13,7 +13,12 @@ from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, ConceptMode
 from triplewire.concepts.spelling import Names
 from triplewire.lift.keys import key_of
 from triplewire.rdf.terms import RDF, RDFS
+from triplewire.subscriptions.attributes import conjuncts
+from triplewire.subscriptions.frozen import of_value, sole_variable
+from triplewire.subscriptions.implication import are_possible, have_example, is_true_of
+from triplewire.subscriptions.normal import FALSE, normal_filters, variables
 from triplewire.subscriptions.pattern import (
+    VALUE,
     Alternative,
     AttributeExists,
     AttributeTest,
@@ -21,8 +26,11 @@ from triplewire.subscriptions.pattern import (
     Expression,
     Pattern,
     Scope,
+    Variable,
     Vertex,
+    speaks_of_home,
 )
+from triplewire.subscriptions.wording import Wording, listed
 
 _UNIVERSAL = EVERY_RESOURCE | EVERY_LITERAL
 
@@ -32,7 +40,13 @@ def warnings(alternatives: Iterable[Alternative], model: ConceptModel) -> tuple[
     found: dict[str, None] = {}
     for alternative in alternatives:
         pattern = alternative.pattern
-        found |= dict.fromkeys([*_impossible(pattern, model), *_unknown_terms(pattern, model)])
+        found |= dict.fromkeys(
+            [
+                *_impossible(pattern, model),
+                *_contradictions(pattern, model),
+                *_unknown_terms(pattern, model),
+            ]
+        )
     return tuple(found)
 
 
@@ -69,6 +83,43 @@ def _typings(pattern: Pattern) -> Iterator[tuple[Vertex, NamedNode]]:
     for arc in pattern.arcs:
         if arc.property == RDF.type and isinstance(arc.object, NamedNode):
             yield arc.subject, arc.object
+
+
+def _contradictions(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
+    """Filters that no event makes true, by themselves or together."""
+    if all(isinstance(part, AttributeTest) and have_example((part.test,)) for part in conjuncts(pattern.filters)):
+        return
+    words = Wording(model)
+    tests: dict[Variable, list[Expression]] = defaultdict(list)
+    present: set[tuple[NamedNode, ...]] = set()
+    absent: set[tuple[NamedNode, ...]] = set()
+    for filter_ in pattern.filters:
+        for part in normal_filters([filter_], lambda name: _named(name, model), lambda property_: property_):
+            match part:
+                case AttributeTest(path, test):
+                    present.add(path)
+                    if not are_possible((test,)):
+                        yield f"no {words.path(path)} is such that {words.expression(test)}"
+                case AttributeExists(path):
+                    present.add(path)
+                case Call("not", (AttributeExists(path),)):
+                    absent.add(path)
+                case _ if (variable := sole_variable(part)) is not None:
+                    tests[variable].append(of_value(part))
+                case _ if not speaks_of_home(part) and not any(variables(part)) and not is_true_of(part, FALSE):
+                    yield f"this can never be true: {words.expression(filter_)}"
+    for variable, asked in tests.items():
+        if not are_possible(tuple(asked)):
+            said = listed(words.expression(test).replace(str(VALUE), str(variable)) for test in asked)
+            yield f"this can never be true: {said}"
+    for path in absent:
+        if any(longer[: len(path)] == path for longer in present):
+            yield f"an event cannot have a {words.path(path)} and have none"
+
+
+def _named(name: NamedNode, model: ConceptModel) -> NamedNode:
+    found = model.names.get(name, name)
+    return found if isinstance(found, NamedNode) else name
 
 
 def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
