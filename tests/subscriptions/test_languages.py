@@ -211,3 +211,18 @@ def test_the_testing_helper_answers_with_the_bindings():
     subscription = {"language": "filter", "pattern": "ex:price < 400", "prefixes": PREFIXES}
     assert trips("_:H <http://example.org/price> 380 .", subscription)
     assert trips("_:H <http://example.org/price> 450 .", subscription) is None
+
+
+def test_the_same_text_is_parsed_once_and_told_apart_by_model_and_record():
+    text = "price < 400"
+    first, again = parsed("filter", text), parsed("filter", text, id="t")
+    assert (first.id, again.id) == ("s", "t")
+    assert again.alternatives is first.alternatives
+    other = model_of(
+        read_ontology("<urn:price> <http://www.w3.org/2000/01/rdf-schema#label> 'price' .", "text/turtle", "t")
+    )
+    record = {"id": "s", "language": "filter", "pattern": text, "prefixes": PREFIXES}
+    assert parse_subscription(record, other).alternatives != first.alternatives
+    assert parsed("filter", text, prefixes={}).alternatives == first.alternatives
+    ops = "(_:H, ?1, (ex:Offer, ex:price, xsd:decimal))"
+    assert parsed("ops", ops, mapping="homomorphic").alternatives != parsed("ops", ops).alternatives

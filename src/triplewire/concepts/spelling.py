@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import combinations
 
@@ -31,8 +32,9 @@ class Spelling:
         order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[order]
         self._numbers = np.array([number for _, number in pairs], np.int32)[order]
+        self.nearest = lru_cache(maxsize=10_000)(self._nearest)
 
-    def nearest(self, word: str) -> str | None:
+    def _nearest(self, word: str) -> str | None:
         """The likeliest known word within two edits; the first in code-point order of equally likely ones."""
         forms = np.array(list(_forms(word)), np.uint64)
         starts = np.searchsorted(self._hashes, forms, "left")

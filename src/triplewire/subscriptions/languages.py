@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import weakref
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from triplewire.concepts.model import ConceptModel
@@ -20,17 +22,36 @@ _PREFIX = re.compile(r"([A-Za-z][\w\-]*)?")
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*")
 LANGUAGES = ("ops", "gtopss", "sparql", "filter", "interest")
 MAPPINGS = ("injective", "homomorphic")
+MOST_REMEMBERED = 4_096
+"""So many texts are remembered before all are forgotten."""
 
 
 def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscription:
     """A subscription from its record, ``{"id": …, "language": …, "pattern": …}``."""
     id_, language, mapping, threshold, prefixes = _checked(record)
     pattern = record["pattern"]
+    if not isinstance(pattern, str):
+        return replace(_parsed(language, pattern, mapping, threshold, prefixes, model), id=id_)
+    key = (language, pattern, mapping, threshold, tuple(prefixes.items()))
+    known = _remembered(model)
+    found = known.get(key)
+    if found is None:
+        found = _parsed(language, pattern, mapping, threshold, prefixes, model)
+        if len(known) >= MOST_REMEMBERED:
+            known.clear()
+        known[key] = found
+    return replace(found, id=id_)
+
+
+def _parsed(
+    language: str, pattern: Any, mapping: Any, threshold: float | None, prefixes: Mapping[str, str], model: ConceptModel
+) -> Subscription:
+    """A subscription without an id."""
     warnings: list[str] = []
     if language == "sparql":
         query = parse_sparql(pattern, prefixes)
         found = validation.warnings(query.alternatives, model)
-        return Subscription(id_, query.alternatives, found, query.bindings, query.answer)
+        return Subscription("", query.alternatives, found, query.bindings, query.answer)
     if language == "interest":
         interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)
         alternative = Alternative(Pattern(interests=(interest,)))
@@ -41,7 +62,19 @@ def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscr
         alternative = Alternative(parse_gtopss(pattern, prefixes, mapping or "homomorphic"))
     else:
         alternative = Alternative(parse_ops(pattern, prefixes, mapping or "injective"))
-    return Subscription(id_, (alternative,), (*warnings, *validation.warnings((alternative,), model)))
+    return Subscription("", (alternative,), (*warnings, *validation.warnings((alternative,), model)))
+
+
+_memory: dict[int, dict[Hashable, Subscription]] = {}
+
+
+def _remembered(model: ConceptModel) -> dict[Hashable, Subscription]:
+    """What texts were found to say under a model: the same text is parsed once."""
+    known = _memory.get(id(model))
+    if known is None:
+        known = _memory[id(model)] = {}
+        weakref.finalize(model, _memory.pop, id(model), None)
+    return known
 
 
 def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Mapping[str, str]]:
