@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.terms import XSD
 from triplewire.subscriptions import pattern
-from triplewire.subscriptions.pattern import Scope, Subscription
+from triplewire.subscriptions.pattern import Scope, Subscription, Variable
 
 _CLASSES: dict[str, Any] = {name: one for name, one in vars(pattern).items() if is_dataclass(one)}
 
 
 def to_json(subscription: Subscription) -> str:
     """A subscription as a line of JSON."""
-    return json.dumps(_written(subscription), separators=(",", ":"))
+    return _written(subscription)
 
 
 def from_json(text: str | bytes) -> Subscription:
@@ -38,28 +38,36 @@ def from_value(value: Any) -> Subscription:
     return found
 
 
-def _written(value: Any) -> Any:
-    write = _WRITERS.get(type(value))
-    if write is not None:
-        return write(value)
-    own = {
-        name: value_ for name, default in _fields(type(value).__name__) if (value_ := getattr(value, name)) != default
-    }
-    return {type(value).__name__: {name: _written(part) for name, part in own.items()}}
+def _written(value: Any) -> str:
+    kind = type(value)
+    if kind is tuple:
+        return f"[{','.join(map(_written, value))}]"
+    if kind in _LEAVES:
+        return _leaf(value)
+    if kind.__name__ not in _CLASSES:
+        return json.dumps(value)
+    own = ((name, part) for name, default in _fields(kind.__name__) if (part := getattr(value, name)) != default)
+    inside = ",".join([f'"{name}":{_written(part)}' for name, part in own])
+    return f'{{"{kind.__name__}":{{{inside}}}}}'
 
 
-def _write_literal(literal: Literal) -> Any:
+@lru_cache(maxsize=100_000)
+def _leaf(value: Any) -> str:
+    """A term, a variable or a scope: what subscriptions are made of, again and again."""
+    return json.dumps(_LEAVES[type(value)](value), separators=(",", ":"))
+
+
+def _literal(literal: Literal) -> Any:
     if literal.language:
         return {"text": [literal.value, literal.language]}
     return {"literal": [literal.value] if literal.datatype == XSD.string else [literal.value, literal.datatype.value]}
 
 
-_WRITERS: dict[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((str, float, bool, int, type(None)), lambda value: value),
-    tuple: lambda parts: [_written(part) for part in parts],
+_LEAVES: dict[type, Callable[[Any], Any]] = {
     NamedNode: lambda node: {"iri": node.value},
-    Literal: _write_literal,
+    Literal: _literal,
     Scope: lambda scope: {"Scope": scope.value},
+    Variable: lambda variable: {"Variable": {"name": variable.name}},
 }
 
 

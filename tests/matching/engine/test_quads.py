@@ -62,8 +62,8 @@ def vertices_of(graph: Graph) -> list[Term]:
 def agreement(rng: Random) -> tuple[int, int]:
     """Encode some events both ways; returns how many went the quick way, and how many did not."""
     model = worlds.model(rng)
-    tables, _, _ = lay_out(prepare(worlds.subscription(rng, str(i)), model) for i in range(rng.choice([1, 3])))
-    encoder = Encoder(tables.vocabulary, model)
+    layout, _, _ = lay_out(prepare(worlds.subscription(rng, str(i)), model) for i in range(rng.choice([1, 3])))
+    encoder = Encoder(layout.vocabulary, model)
     reader = Reader()
     quick = QuickEncoder(encoder, reader)
     graphs = [Graph(tuple(graph.triples), graph.home) for graph in (worlds.graph(rng) for _ in range(3))]
@@ -172,9 +172,9 @@ def test_terms_are_forgotten_when_they_are_very_many(monkeypatch):
     monkeypatch.setattr("triplewire.matching.engine.quads.MOST_TERMS", 20)
     rng = Random(1)
     model = worlds.model(rng)
-    tables, _, _ = lay_out([prepare(worlds.subscription(rng), model)])
+    layout, _, _ = lay_out([prepare(worlds.subscription(rng), model)])
     reader = Reader()
-    quick = QuickEncoder(Encoder(tables.vocabulary, model), reader)
+    quick = QuickEncoder(Encoder(layout.vocabulary, model), reader)
     for round_ in range(5):
         texts = [f"<urn:s{round_}{i}> <{worlds.PROPERTIES[0].value}> <urn:o{i}> ." for i in range(30)]
         documents = read_all(reader, texts, [""] * 30)

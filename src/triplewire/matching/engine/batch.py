@@ -88,28 +88,28 @@ class BatchMatcher:
         encoder = self._encoders.get(segment)
         if encoder is None:
             encoder = self._encoders[segment] = QuickEncoder(segment.encoder, self._reader)
-        return encoder if encoder.able and not len(segment.tables.interests.owners) else None
+        return encoder if encoder.able and not len(segment.layout.interests.owners) else None
 
 
 def _found(
     segment: Segment, quick: QuickEncoder, documents: Documents, work: Counter[str]
 ) -> tuple[NDArray[np.int64], Ids, list[tuple[int, int]]]:
     """Events and the subscriptions that match them, row by row; and events with subscriptions to be verified."""
-    tables, scratch = segment.tables, segment.scratch
+    layout, trie, scratch = segment.layout, segment.tables.trie, segment.scratch
     before = scratch.visits
-    offsets, groups = tries.match_batch(tables.trie, quick.encode(documents), scratch)
+    offsets, groups = tries.match_batch(trie, quick.encode(documents), scratch)
     work["nodes visited"] += scratch.visits - before
-    most = count_members(groups, tables.trie.offsets)
+    most = count_members(groups, trie.offsets)
     matched, open_ = np.empty(most, np.int32), np.empty(most, np.int32)
     match_ends, open_ends = np.zeros(len(offsets), np.int64), np.zeros(len(offsets), np.int64)
     sort_out(
-        offsets, groups, tables.trie.offsets, tables.trie.members, tables.owners, tables.decided, segment.removed,
+        offsets, groups, trie.offsets, trie.members, layout.owners, layout.decided, segment.removed,
         np.zeros(len(segment), np.uint8), matched, match_ends[1:], open_, open_ends[1:],
     )  # fmt: skip
     every = np.arange(len(offsets) - 1)
     numbers = matched[: match_ends[-1]]
     pairs = list(zip(np.repeat(every, np.diff(open_ends)).tolist(), open_.tolist(), strict=False))
-    loose = tables.loose[~segment.removed[tables.loose]].tolist()
+    loose = layout.loose[~segment.removed[layout.loose]].tolist()
     pairs += [(event, number) for event in np.flatnonzero(documents.status != ODD).tolist() for number in loose]
     return np.repeat(every, np.diff(match_ends)), numbers, pairs
 

@@ -94,6 +94,9 @@ class _Compilation:
 
     def vertex(self, vertex: Vertex) -> int:
         """The number of a vertex; constants that the model says are the same are one."""
+        number = self.numbers.get(vertex)
+        if number is not None:
+            return number
         key = self.name(vertex) if isinstance(vertex, NamedNode) else vertex
         if key not in self.numbers:
             self.numbers[key] = self.fresh()
@@ -177,5 +180,7 @@ def _tells_own_vertices(label: Label) -> bool:
 def _joined_properties(pattern: Pattern) -> Iterator[Variable]:
     """The property variables that something else depends on."""
     uses = Counter(arc.property for arc in pattern.arcs if isinstance(arc.property, Variable))
+    if not uses:
+        return iter(())
     elsewhere = pattern.vertices | {v for filter_ in pattern.filters for v in free_variables(filter_)}
     return (variable for variable, times in uses.items() if times > 1 or variable in elsewhere)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.matching.engine.ranks import FLIPPED, Range, known_value, prefix_range, range_of
-from triplewire.rdf.terms import Resource
+from triplewire.rdf.terms import Resource, Term
 from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Variable
 
 Label: TypeAlias = bytes | Range
@@ -61,7 +62,8 @@ def is_label(term: NamedNode | Literal, name: Names) -> bytes:
     return b"i" + text_of(term if isinstance(term, Literal) else name(term))
 
 
-def text_of(term: object) -> bytes:
+@lru_cache(maxsize=100_000)
+def text_of(term: Term) -> bytes:
     """A term as the dictionaries know it."""
     return str(term).encode("utf-8", "surrogatepass")
 

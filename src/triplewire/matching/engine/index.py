@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 MERGE_AT = 4096
 """So many changes, and a tenth of the snapshot, are merged into a new one in the background."""
 
+MOST_LOOKS = 1000
+"""So often new subscriptions are verified before they are built into a segment, however few they are."""
+
 
 class Index:
     """Finds the subscriptions that an event trips.
@@ -59,15 +62,16 @@ class Index:
         self._changing = threading.RLock()
         self._batching = threading.Lock()
         self._batches = BatchMatcher()
-        self._merging: threading.Thread | None = None
+        self._background: threading.Thread | None = None
         self._changes = 0
+        self._looks = 0
 
     @classmethod
     def build(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Index:
         """An index of many subscriptions; of several with one id the last counts."""
         index = cls(model)
         latest = {one.id: one for one in subscriptions}
-        index._state = State((Segment.of((prepare(one, model) for one in latest.values()), model),))
+        index._state = State((Segment.merged(model, new=(prepare(one, model) for one in latest.values())),))
         index._fixed = 1
         return index
 
@@ -92,7 +96,7 @@ class Index:
         return self._model or ConceptModel()
 
     def __len__(self) -> int:
-        return len(self._now())
+        return self._now().size()
 
     def add(self, subscription: Subscription) -> None:
         self.add_all([subscription])
@@ -129,6 +133,7 @@ class Index:
                 self._verify(segment.records[number], event, verifier, bindings, found)
         for one in state.new:
             self._verify(one.subscription, event, verifier, bindings, found)
+        self._tidy_if_due(state)
         return [found[id_] for id_ in sorted(found)]
 
     def match_batch(self, batch: pa.RecordBatch) -> BatchMatches:
@@ -175,7 +180,7 @@ class Index:
         with self._changing:
             self._now()
             self._write([])
-        self._end_of_merging()
+        self._end_background()
         self._merge()
 
     def sync(self) -> None:
@@ -185,7 +190,7 @@ class Index:
 
     def close(self) -> None:
         """End what goes on in the background, and let others write to the folder."""
-        self._end_of_merging()
+        self._end_background()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -205,13 +210,11 @@ class Index:
 
     def _now(self) -> State:
         """The state; that of an index in a folder is read when it is first needed."""
-        state = self._state
-        if state is None:
+        if self._state is None:
             with self._changing:
                 if self._state is None and self._version is not None:
                     self._load(self._version)
-                state = self._state or State()
-        return state
+        return State() if self._state is None else self._state
 
     def _load(self, version: Version) -> None:
         latest = changes(version.lines)
@@ -230,32 +233,50 @@ class Index:
 
     def _put(self, prepared: Sequence[Prepared]) -> None:
         """Bring subscriptions into the state, in place of those with the same ids."""
-        before = self._state or State()
+        before = self._now()
         self._state = before.with_new(prepared, self.model)
         for segment in before.segments:
             segment.remove(one.subscription.id for one in prepared)
         self._state = self._state.tidied(self.model, self._fixed)
         self._changes += len(prepared)
 
+    def _tidy_if_due(self, state: State) -> None:
+        """Have what is new built into a segment once it has been verified often enough."""
+        self._looks += len(state.new)
+        if self._looks > MOST_LOOKS and self._changing.acquire(blocking=False):
+            try:
+                self._looks = 0
+                self._in_background(self._tidy)
+            finally:
+                self._changing.release()
+
+    def _tidy(self) -> None:
+        with self._changing:
+            self._state = self._now().tidied(self.model, self._fixed, most_new=0)
+
     def _merge_if_due(self) -> None:
-        """Begin to merge in the background once there is much to merge."""
+        """Begin to merge once there is much to merge."""
         with self._changing:
             snapshot = sum(map(len, self._now().segments[: self._fixed]))
-            idle = self._merging is None or not self._merging.is_alive()
-            if idle and self._changes > max(MERGE_AT, snapshot // 10):
-                self._merging = threading.Thread(target=self._merge_safely, name="triplewire-merge", daemon=True)
-                self._merging.start()
+            if self._changes > max(MERGE_AT, snapshot // 10):
+                self._in_background(self._merge)
 
-    def _merge_safely(self) -> None:
-        try:
-            self._merge()
-        except Exception:
-            log.exception("the index could not be merged; it goes on as it is, and tries again after more changes")
+    def _in_background(self, task: Callable[[], None]) -> None:
+        """Do something beside whoever adds and matches, unless something is being done already."""
 
-    def _end_of_merging(self) -> None:
-        merging = self._merging
-        if merging is not None and merging is not threading.current_thread():
-            merging.join()
+        def run() -> None:
+            try:
+                task()
+            except Exception:
+                log.exception("the index could not be tidied up; it goes on as it is, and tries again later")
+
+        if self._background is None or not self._background.is_alive():
+            self._background = threading.Thread(target=run, name="triplewire-index", daemon=True)
+            self._background.start()
+
+    def _end_background(self) -> None:
+        if self._background is not None:
+            self._background.join()
 
     def _merge(self) -> None:
         with self._changing:
@@ -264,7 +285,7 @@ class Index:
             writer = self._writer
             mark = writer.journal.end if writer is not None and writer.journal is not None else 0
             self._state, self._fixed, self._changes = state, len(state.segments), 0
-        merged = Segment.merged(state.segments, gone) if state.segments else Segment.of([], self.model)
+        merged = Segment.merged(self.model, state.segments, removed=gone)
         unfinished = writer.write_version(merged, self.model) if writer is not None else None
         with self._changing:
             if writer is not None and unfinished is not None:

@@ -8,19 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids, Offsets, Ranges
 from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
 from triplewire.matching.engine.ranks import Domains, Range
-from triplewire.matching.engine.tables import Tables
+from triplewire.matching.engine.tables import Layout
 from triplewire.matching.engine.texts import Dictionary, Texts
 
 
 class Part(NamedTuple):
-    """A segment's tables, its patterns, and which of its subscriptions are removed."""
+    """A layout, its patterns, and which of its subscriptions are removed."""
 
-    tables: Tables
+    layout: Layout
     patterns: EncodedPatterns
     removed: Flags
 
@@ -32,27 +31,26 @@ class Origin(NamedTuple):
     numbers: Ids
 
 
-def merge(parts: Sequence[Part]) -> tuple[Tables, EncodedPatterns, Origin]:
-    """The tables and patterns of all the parts' living subscriptions, of which no two have the same id."""
+def merge(parts: Sequence[Part]) -> tuple[Layout, EncodedPatterns, Origin]:
+    """The layout and patterns of all the parts' living subscriptions, of which no two have the same id."""
     origin = _in_order(parts)
     owners = [np.full(len(part.removed), -1, np.int32) for part in parts]
     for number, own in enumerate(owners):
         here = np.flatnonzero(origin.parts == number)
         own[origin.numbers[here]] = here
-    living = [owners[i][part.tables.owners] >= 0 for i, part in enumerate(parts)]
+    living = [owners[i][part.layout.owners] >= 0 for i, part in enumerate(parts)]
     kept = [_living(part.patterns, living[i]) for i, part in enumerate(parts)]
-    words = _Words([part.tables.vocabulary for part in parts], kept)
+    words = _Words([part.layout.vocabulary for part in parts], kept)
     patterns = _joined([words.renumbered(i, own) for i, own in enumerate(kept)], words)
-    tables = Tables(
-        ids=taken([part.tables.ids for part in parts], origin),
+    layout = Layout(
+        ids=taken([part.layout.ids for part in parts], origin),
         vocabulary=words.vocabulary,
-        trie=tries.build_trie(patterns),
-        owners=_all([owners[i][p.tables.owners][living[i]] for i, p in enumerate(parts)], np.int32),
-        decided=_all([p.tables.decided[living[i]] for i, p in enumerate(parts)], np.bool_),
-        loose=np.sort(_all([(o := owners[i][p.tables.loose])[o >= 0] for i, p in enumerate(parts)], np.int32)),
-        interests=_interests([part.tables.interests for part in parts], owners),
+        owners=_all([owners[i][p.layout.owners][living[i]] for i, p in enumerate(parts)], np.int32),
+        decided=_all([p.layout.decided[living[i]] for i, p in enumerate(parts)], np.bool_),
+        loose=np.sort(_all([(o := owners[i][p.layout.loose])[o >= 0] for i, p in enumerate(parts)], np.int32)),
+        interests=_interests([part.layout.interests for part in parts], owners),
     )
-    return tables, patterns, origin
+    return layout, patterns, origin
 
 
 def taken(texts: Sequence[Texts], origin: Origin) -> Texts:
@@ -80,7 +78,7 @@ def spans(starts: Offsets, lengths: Offsets) -> Offsets:
 def _in_order(parts: Sequence[Part]) -> Origin:
     """The living subscriptions in the order of their ids."""
     rows = sorted(
-        (part.tables.ids[number], i, number)
+        (part.layout.ids[number], i, number)
         for i, part in enumerate(parts)
         for number in np.flatnonzero(~part.removed).tolist()
     )

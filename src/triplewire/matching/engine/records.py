@@ -7,6 +7,7 @@ from typing import Protocol
 from zlib import crc32
 
 from triplewire.errors import IndexFolderError
+from triplewire.matching.engine.merge import Origin, taken
 from triplewire.matching.engine.texts import Texts
 from triplewire.subscriptions.pattern import Subscription
 from triplewire.subscriptions.serial import from_json, to_json
@@ -46,6 +47,15 @@ class Written:
         if int.from_bytes(record[:4], "little") != crc32(record[4:]):
             raise IndexFolderError(f"{self.name} is damaged: record {number} does not fit its checksum")
         return from_json(record[4:])
+
+
+def joined(parts: Sequence[Records], origin: Origin) -> Records:
+    """The records of merged segments; in memory if all were."""
+    if all(isinstance(part, Kept) for part in parts):
+        pairs = zip(origin.parts.tolist(), origin.numbers.tolist(), strict=True)
+        return Kept([parts[part][number] for part, number in pairs])
+    texts = taken([part.texts() for part in parts], origin)
+    return Written(lambda: texts, "the index in memory")
 
 
 def _record(subscription: Subscription) -> bytes:

@@ -28,7 +28,8 @@ class State(NamedTuple):
     segments: tuple[Segment, ...] = ()
     new: tuple[Prepared, ...] = ()
 
-    def __len__(self) -> int:
+    def size(self) -> int:
+        """How many subscriptions there are."""
         return len(self.new) + sum(len(one) - int(np.count_nonzero(one.removed)) for one in self.segments)
 
     def find(self, id_: str) -> Subscription | None:
@@ -52,18 +53,18 @@ class State(NamedTuple):
         ids = {one.subscription.id for one in prepared}
         kept = tuple(one for one in self.new if one.subscription.id not in ids)
         if len(prepared) > MOST_NEW:
-            return State((*self.segments, Segment.of(prepared, model)), kept)
+            return State((*self.segments, Segment.merged(model, new=prepared)), kept)
         return State(self.segments, (*kept, *prepared))
 
     def tidied(self, model: ConceptModel, fixed: int, most_new: int = MOST_NEW) -> State:
-        """The state with what is new built into a segment, if it is much, and small segments merged.
+        """The state with what is new, if it is much, built into a segment together with small ones before it.
 
         The first ``fixed`` segments are left alone.
         """
-        segments, new = list(self.segments), self.new
-        if len(new) > most_new:
-            segments, new = [*segments, Segment.of(new, model)], ()
-        while len(segments) > fixed + 1 and len(segments[-2]) < GROWTH * len(segments[-1]):
-            last = segments[-2:]
-            segments[-2:] = [Segment.merged(last, [one.removed.copy() for one in last])]
-        return State(tuple(segments), new)
+        if len(self.new) <= most_new:
+            return self
+        size, place = len(self.new), len(self.segments)
+        while place > fixed and len(self.segments[place - 1]) < GROWTH * size:
+            place -= 1
+            size += len(self.segments[place])
+        return State((*self.segments[:place], Segment.merged(model, self.segments[place:], self.new)))

@@ -51,8 +51,8 @@ def _is_interest(alternative: Alternative) -> bool:
 
 
 @dataclass(frozen=True)
-class Tables:
-    """What events are matched with. Subscriptions are numbered in the order of their ids.
+class Layout:
+    """Subscriptions, numbered in the order of their ids, and what they are asked.
 
     Pattern ``i`` of the trie is a way of subscription ``owners[i]``, which is ``decided`` by it or a candidate.
     ``loose`` are the subscriptions that are candidates for every event.
@@ -60,30 +60,35 @@ class Tables:
 
     ids: Texts
     vocabulary: Vocabulary
-    trie: tries.Trie
     owners: Ids
     decided: Flags
     loose: Ids
     interests: Interests
 
 
-def lay_out(prepared: Iterable[Prepared]) -> tuple[Tables, EncodedPatterns, list[Subscription]]:
-    """The tables of subscriptions, no two of the same id; the trie's patterns; the subscriptions by number."""
+@dataclass(frozen=True)
+class Tables:
+    """What events are matched with."""
+
+    layout: Layout
+    trie: tries.Trie
+
+
+def lay_out(prepared: Iterable[Prepared]) -> tuple[Layout, EncodedPatterns, list[Subscription]]:
+    """Subscriptions, no two of the same id; the trie's patterns; and the subscriptions by number."""
     rows = sorted(prepared, key=lambda one: id_key(one.subscription.id))
     ways = [(owner, way) for owner, one in enumerate(rows) for way in one.ways if way.vertices]
     vocabulary, patterns = _encode([way for _, way in ways])
-    tables = Tables(
+    loose = [owner for owner, one in enumerate(rows) if any(not way.vertices for way in one.ways)]
+    layout = Layout(
         ids=Texts.of(id_key(one.subscription.id) for one in rows),
         vocabulary=vocabulary,
-        trie=tries.build_trie(patterns),
         owners=np.array([owner for owner, _ in ways], np.int32),
         decided=np.array([way.decided for _, way in ways], np.bool_),
-        loose=np.array(
-            [owner for owner, one in enumerate(rows) if any(not way.vertices for way in one.ways)], np.int32
-        ),
+        loose=np.array(loose, np.int32),
         interests=Interests.of((owner, interest) for owner, one in enumerate(rows) for interest in one.interests),
     )
-    return tables, patterns, [one.subscription for one in rows]
+    return layout, patterns, [one.subscription for one in rows]
 
 
 def id_key(id_: str) -> bytes:
