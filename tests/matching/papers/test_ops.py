@@ -1,6 +1,7 @@
 """OPS step by step: the paper's Figures 4 to 7, the hole in its printed algorithm, and what is shared."""
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from pyoxigraph import NamedNode
@@ -14,6 +15,7 @@ from triplewire.matching import BruteForce
 from triplewire.matching.papers.eventgraph import EventGraph
 from triplewire.matching.papers.ops.ems import FULL, EMSArray
 from triplewire.matching.papers.ops.matcher import OPS, Growth
+from triplewire.matching.papers.ops.picture import draw_tree
 from triplewire.matching.papers.ops.traversal import traverse
 from triplewire.matching.papers.ops.tree import Circle
 from triplewire.rdf.terms import DAML, RDFS, XSD
@@ -208,6 +210,51 @@ def test_what_the_states_pass_the_expressions_may_still_fail():
     assert matcher.match(event("_:H ex:p _:a; ex:q _:b . _:a ex:r _:c . _:b ex:r _:d .")) == []
     assert matcher.work["verified"] == 1
     assert len(matcher.match(event("_:H ex:p _:a; ex:q _:b . _:a ex:r _:c . _:b ex:r _:c ."))) == 1
+
+
+def texts(svg):
+    return [element.text for element in ET.fromstring(svg).iter() if element.tag.endswith("text")]
+
+
+def test_figure_6_is_drawn_with_its_states():
+    model = WORKED.model()
+    matcher = OPS(model)
+    matcher.add(WORKED.subscription(model))
+    shown = texts(draw_tree(matcher, "s", WORKED.event(model)))
+    assert sorted(t for t in shown if "EMS" in t) == [
+        "_:H, ?1, EMS(5)",
+        "_:H, ?3, EMS(6)",
+        "_:a, ?2, EMS(1)",
+        "_:a, ?4, EMS(2)",
+        "_:b, ?4, EMS(3)",
+        "_:c, ?4, EMS(4)",
+    ]
+    assert sorted(t for t in shown if "=" in t) == [
+        "?1 = _:a",
+        "?2 = _:b",
+        "?3 = _:c",
+        "?4 = _:c",
+        "?4 = _:d",
+        "?4 = _:d",
+        "?4 = _:d",
+        "_:H = _:H",
+    ]
+    assert shown.count("checked") == 14
+
+
+def test_a_tree_that_fails_shows_who_waits_and_one_that_cannot_grow_its_root():
+    matcher = made("", ops("s", "(_:H, ?1, (ex:A, ex:p, owl:Thing))", "(?1, ex:k, (owl:Thing, ex:q, owl:Thing))"))
+    shown = texts(draw_tree(matcher, "s", event("_:H a ex:A; ex:p _:a . _:a ex:q ex:other .")))
+    assert shown.count("unchecked, waits for 1") == 2
+    assert "_:a, k, EMS(2)" in shown
+    assert len(texts(draw_tree(matcher, "s", event("_:H ex:nothing 1 .")))) == 4
+    assert "no home vertex" in draw_tree(matcher, "s", event("_:a ex:p _:b . _:b ex:p _:a ."))
+
+
+def test_a_large_tree_is_drawn_in_part():
+    matcher = made("", ops("s", "(_:H, ?1, (owl:Thing, ex:p, owl:Thing))"))
+    svg = draw_tree(matcher, "s", event("_:H ex:p " + ", ".join(f"_:n{n}" for n in range(200)) + " ."))
+    assert "Left out: the 52 youngest nodes." in texts(svg)
 
 
 @pytest.mark.parametrize(("make", "found"), [(BruteForce, 1), (OPS, 1), (Printed, 0)])

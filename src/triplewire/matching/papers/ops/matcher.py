@@ -99,6 +99,14 @@ class OPS:
             self.work["verified"] += tree.root.checked
         return trees
 
+    def tree(self, id_: str, event: EventGraph) -> MatchingTree | None:
+        """The matching tree of one subscription; None if the event's home vertex does not fit it."""
+        graph = self._graphs[id_]
+        growth = Growth(self, event)
+        for statements in traverse(event, self.array):
+            growth.meet(statements)
+        return growth.tree(graph)
+
 
 class WaitingPattern:
     """A derived statement pattern that waits, for all who derived an equal one."""
@@ -149,12 +157,12 @@ class Growth:
             if not self._is(constant, object_) or (label is not None and not self._event.passes(object_, label)):
                 continue
             for statement, graph in observers.items():
-                tree = self._tree(graph)
+                tree = self.tree(graph)
                 if tree is not None:
                     first = next(rectangle for rectangle in tree.first if rectangle.statement is statement)
                     self._notices.append((tree, first, object_))
 
-    def _tree(self, graph: SubscriptionGraph) -> MatchingTree | None:
+    def tree(self, graph: SubscriptionGraph) -> MatchingTree | None:
         if graph.id not in self.trees:
             home, label = self._event.home, graph.home_label
             fits = home is not None and (label is None or self._event.passes(home, label))
