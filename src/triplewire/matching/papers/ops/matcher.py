@@ -191,6 +191,9 @@ class Growth:
     def _wait(self, tree: MatchingTree, rectangle: Rectangle) -> None:
         """Let a derived pattern wait, after it has met what was traversed before it."""
         statement, pairs = rectangle.statement, rectangle.parent.pairs
+        subject = pairs[statement.subject]
+        if not self._event.leaving[subject]:
+            return  # nothing will come
         label, wanted = statement.label, pairs.get(statement.object)
         if wanted is not None:
             label = None
@@ -200,7 +203,7 @@ class Growth:
                 return
         else:
             wanted = ANY
-        place = (self._entries[statement], pairs[statement.subject])
+        place = (self._entries[statement], subject)
         patterns = self._waiting[place]
         pattern = patterns.get((wanted, label))
         if pattern is None:

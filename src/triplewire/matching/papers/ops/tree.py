@@ -89,6 +89,7 @@ class MatchingTree:
         """The boolean expression of the root (BEBV) in disjunctive normal form: each disjunct maps all vertices.
 
         Expressions are computed from the youngest node to the oldest. What the check by states has not passed is false.
+        No two disjuncts are equal, since no two circles under a rectangle are.
         """
         if len(self.nodes) > MOST_MAPPINGS:
             raise TooManyMappingsError(f"a matching tree of more than {MOST_MAPPINGS:,} nodes")
@@ -105,8 +106,7 @@ class MatchingTree:
                 both[circle] = self._conjunction(circle, both[circle], rows, event) if circle in both else rows
             elif node.parent is not None:
                 either[node.parent] += both.pop(node) if node in both else [(node.mask, node.pairs)]
-        distinct = {tuple(sorted(pairs.items())): pairs for _, pairs in both[self.root]}
-        return [pairs for pairs in distinct.values() if event.accepts(self.graph, pairs)]
+        return [pairs for _, pairs in both[self.root] if event.accepts(self.graph, pairs)]
 
     def _conjunction(
         self, circle: Circle, left: list[Disjunct], right: list[Disjunct], event: EventGraph
@@ -125,9 +125,11 @@ class MatchingTree:
             shared = circle.mask
             for image in images:
                 shared |= bits[image]
-            for other_mask, other in groups.get(images, ()):
-                if not injective or mask & other_mask == shared:
-                    found.append((mask | other_mask, {**pairs, **other}))
+            found += [
+                (mask | other_mask, {**pairs, **other})
+                for other_mask, other in groups.get(images, ())
+                if mask & other_mask == shared or not injective
+            ]
             if len(found) > MOST_MAPPINGS:
                 raise TooManyMappingsError(f"more than {MOST_MAPPINGS:,} mappings")
         return found
