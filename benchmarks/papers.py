@@ -31,8 +31,8 @@ M = TypeVar("M", bound=Matcher)
 def main() -> None:
     report(
         "papers-ops",
-        f"Figure 8(a) and 8(e): C = 10 classes, mean of {EVENTS} events, pure Python, processor time. The paper: 1.2 s at "
-        "10,000 subscriptions of which 3% match, and about 5 nodes a tree, linear and constant.",
+        f"Figure 8(a) and 8(e): C = 10 classes, mean of {EVENTS} events, pure Python, processor time. The paper: 1.2 s "
+        "at 10,000 subscriptions of which 3% match, and about 5 nodes a tree, linear and constant.",
         [_grown(subscriptions, classes=10) for subscriptions in (1_000, 2_000, 5_000, 10_000)],
     )
     report(
