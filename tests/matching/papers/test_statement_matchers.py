@@ -18,6 +18,7 @@ from triplewire.concepts.load import model_of
 from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import BruteForce, make_matcher
+from triplewire.matching.papers import eventgraph
 from triplewire.rdf.terms import XSD
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
@@ -136,6 +137,22 @@ def test_a_pattern_with_too_many_mappings_is_given_up_on_and_the_others_go_on(na
     event = parse_event(cloud_event("\n".join(f"_:H <{EX}p> {n} ." for n in range(100))))
     assert [match.subscription for match in made.match(event)] == ["good"]
     assert "more than 200,000" in caplog.text
+
+
+@each_matcher
+def test_a_filter_that_fails_costs_its_subscription_and_is_told_of(name, monkeypatch, caplog):
+    def failing(expression, *rest):
+        if expression.name == "<":
+            raise ArithmeticError("nobody thought of this")
+        return True
+
+    monkeypatch.setattr(eventgraph, "holds", failing)
+    made = make_matcher(name, MODEL)
+    for id_, operator in (("bad", "<"), ("good", ">")):
+        pattern = f"(_:H, ?1, (rdfs:Resource, ex:p, xsd:integer), ?1 {operator} 1)"
+        made.add(parse_subscription({"id": id_, "language": "ops", "pattern": pattern, "prefixes": {"ex": EX}}, MODEL))
+    assert [match.subscription for match in made.match(parse_event(cloud_event(f"_:H <{EX}p> 2 .")))] == ["good"]
+    assert "cannot be evaluated" in caplog.text
 
 
 @each_matcher

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -13,6 +14,8 @@ from triplewire.matching.papers.statements import Label, SubscriptionGraph
 from triplewire.rdf.terms import RDF, Term
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import VALUE, Expression, Home, Variable
+
+log = logging.getLogger(__name__)
 
 Ways = dict[int, list[int]]
 Pairs = dict[int, int]
@@ -116,4 +119,8 @@ class EventGraph:
                 case _:
                     return self.event.name(operand)
 
-        return holds(expression, lookup, lambda path: frozenset())
+        try:
+            return holds(expression, lookup, lambda path: frozenset())
+        except Exception:  # it costs those who ask for it, and nobody else
+            log.exception("a filter cannot be evaluated, and counts as not true: %s", expression)
+            return False
