@@ -12,7 +12,7 @@ from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.profile import event_profile
 from triplewire.matching.explanation.conditions import Condition, Conditions, HasHome
-from triplewire.matching.explanation.nearest_miss import Part, all_mappings, largest_part
+from triplewire.matching.explanation.nearest_miss import BUDGET, Part, all_mappings, largest_part
 from triplewire.matching.explanation.reasons import Finding, InterestReason, Reasons, ResidualReason, interest_finding
 from triplewire.matching.matcher import TooManyMappingsError
 from triplewire.matching.residual import solutions
@@ -80,7 +80,7 @@ class _Trial:
     def explanation(self) -> Explanation:
         alternative = self.subscription.alternatives[self.number]
         conditions = Conditions(alternative.pattern, self.closed)
-        part, mappings = _part(conditions)
+        part, mappings = _part(conditions, BUDGET // len(self.subscription.alternatives) + 1)
         reasons = Reasons(self.event.graph, conditions, part.mapping)
         local = [reasons.find(condition) for condition in self._decided(conditions, part)]
         findings = (*local, *self._beyond(alternative, all(finding.holds for finding in local)))
@@ -115,7 +115,7 @@ class _Trial:
             yield Finding(alternative.residual, rows is not None, ResidualReason(pattern_holds, told))
 
 
-def _part(conditions: Conditions) -> tuple[Part, int | None]:
+def _part(conditions: Conditions, budget: int) -> tuple[Part, int | None]:
     """The first mapping, and how many there are; if there is none, or they are too many, the largest part."""
     count: int | None = None
     try:
@@ -125,7 +125,7 @@ def _part(conditions: Conditions) -> tuple[Part, int | None]:
             return Part(min(mappings, key=_in_order), frozenset(), complete=True), count
     except TooManyMappingsError:
         pass
-    return largest_part(conditions), count
+    return largest_part(conditions, budget), count
 
 
 def _in_order(mapping: dict[Variable, Term]) -> str:

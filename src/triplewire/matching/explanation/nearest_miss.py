@@ -1,16 +1,20 @@
 """The largest part of a pattern that holds: all its mappings if it matches, else its nearest miss.
 
 A part is a mapping of some of the pattern's variables, and the conditions that hold under it. A variable at arcs stands
-for a vertex only where one of these arcs holds, so that nothing is dragged in for a constraint's sake. The largest part
-is the one with the fewest conditions that fail, two vertices in one place counting as one more; of several, the one
-with the fewest of those, then the most arcs, then the fewest variables.
+for a vertex only where one of these arcs holds, or for a resource of a class that is asked for, so that no value is
+dragged in for a filter's sake. The largest part is the one with the fewest conditions that fail, two vertices in one
+place counting as one more; of several, the one with the fewest of those, then the most arcs, then the fewest variables.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pyoxigraph import Literal
+
+from triplewire.concepts.model import EVERY_RESOURCE
 from triplewire.matching.explanation.conditions import Conditions, Local, Mu
 from triplewire.matching.matcher import MOST_MAPPINGS, TooManyMappingsError
 from triplewire.rdf.terms import Term
@@ -87,6 +91,8 @@ class _Search:
         self.order = self._order()
         self.about = {v: [c for c in conditions.local if v in conditions.variables[c]] for v in self.order}
         self.arcs_at = {v: frozenset(c for c in self.about[v] if isinstance(c, Arc)) for v in self.order}
+        self.kinds_of = {v: frozenset(c for c in self.about[v] if tells_kind(c)) for v in self.order}
+        self.of_kind: dict[Local, set[Term]] = {}
         self.best: Cost | None = None
         self.found: tuple[dict[Variable, Term | None], frozenset[Local]] = ({}, frozenset())
 
@@ -104,8 +110,9 @@ class _Search:
         return self.conditions.possible(condition, {})
 
     def _with_consequences(self, mu: Mu, failing: frozenset[Local]) -> frozenset[Local]:
-        """What fails, together with all that is about a variable none of whose arcs can hold any more."""
-        stranded = [v for v in self.order if v not in mu and self.arcs_at[v] and self.arcs_at[v] <= failing]
+        """What fails, together with all that is about a variable that nothing can give a place any more."""
+        open_ = (v for v in self.order if v not in mu and self.arcs_at[v])
+        stranded = [v for v in open_ if self.arcs_at[v] <= failing and self.kinds_of[v] <= failing]
         return failing.union(*(self.about[v] for v in stranded))
 
     def _order(self) -> list[Variable]:
@@ -133,7 +140,7 @@ class _Search:
 
     def _map(self, depth: int, mu: dict[Variable, Term | None], failing: frozenset[Local]) -> None:
         cost = self._cost(mu, failing)
-        if self.best is not None and cost >= self.best:
+        if self.best is not None and (cost[0] + self._unavoidable(mu, failing), *cost[1:]) >= self.best:
             return
         if depth == len(self.order):
             self.best, self.found = cost, (dict(mu), failing)
@@ -152,20 +159,46 @@ class _Search:
                 self._map(depth + 1, {**mu, variable: term}, now_failing)
 
     def _places(self, variable: Variable, mu: Mu, failing: frozenset[Local]) -> set[Term]:
-        """Where a variable may be mapped to: the ends of the arcs at it that may hold, or any vertex if it has none."""
-        arcs = self.arcs_at[variable]
-        if not arcs:
-            return set(self.conditions.event.vertices)
-        return {
-            term
-            for arc in arcs - failing
-            if isinstance(arc, Arc)
-            for triple in self.conditions.triples(arc, mu)
-            for part, term in zip(_parts(arc), triple, strict=True)
-            if part == variable
-        }
+        """Where a variable may be mapped to: ends of arcs at it that may hold, resources of the classes asked for.
+
+        One that is at no arcs may be any vertex.
+        """
+        vertices = self.conditions.event.vertices
+        if not self.arcs_at[variable]:
+            return set(vertices)
+        kinds = (self._given(kind, variable, mu) for kind in self.kinds_of[variable] - failing)
+        resources: set[Term] = {term for places in kinds for term in places if not isinstance(term, Literal)}
+        return resources.union(*(self._given(arc, variable, mu) for arc in self.arcs_at[variable] - failing))
+
+    def _given(self, condition: Local, variable: Variable, mu: Mu) -> set[Term]:
+        """The places that an arc, or a class that not everything is of, gives to a variable."""
+        if isinstance(condition, Arc):
+            triples = self.conditions.triples(condition, mu)
+            pairs = (pair for triple in triples for pair in zip(_parts(condition), triple, strict=True))
+            return {term for part, term in pairs if part == variable}
+        if isinstance(condition, ClassConstraint) and condition not in self.of_kind:
+            event = self.conditions.event
+            self.of_kind[condition] = {vertex for vertex in event.vertices if event.has_class(vertex, condition.cls)}
+        return self.of_kind.get(condition, set())
+
+    def _unavoidable(self, mu: Mu, failing: frozenset[Local]) -> int:
+        """How many more conditions must fail, since no place of a variable yet to be mapped has them all."""
+        count = 0
+        for variable in self.order[len(mu) :]:
+            giving = (self.arcs_at[variable] | self.kinds_of[variable]) - failing
+            ready = [c for c in giving if len(self.conditions.variables[c] - mu.keys()) == 1]
+            if len(ready) > 1:
+                places = Counter(term for c in ready for term in self._given(c, variable, mu))
+                count += len(ready) - max(places.values(), default=0)
+        return count
 
     def _stands(self, variable: Variable, mu: Mu, failing: frozenset[Local]) -> bool:
-        """Whether a variable that stands for something is at an arc that may hold, or at none."""
-        arcs = self.arcs_at[variable]
-        return mu[variable] is None or not arcs or bool(arcs - failing)
+        """Whether a variable that stands for something has a place that an arc or a class gives it."""
+        if mu[variable] is None or not self.arcs_at[variable] or self.arcs_at[variable] - failing:
+            return True
+        return not isinstance(mu[variable], Literal) and bool(self.kinds_of[variable] - failing)
+
+
+def tells_kind(condition: Local) -> bool:
+    """Whether a condition asks for a class that not everything is of."""
+    return isinstance(condition, ClassConstraint) and condition.cls not in EVERY_RESOURCE
