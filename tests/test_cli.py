@@ -190,3 +190,31 @@ def test_version_and_help():
 )
 def test_an_option_may_take_several_files(given, meant):
     assert spread(given) == meant
+
+
+def test_a_compiled_index_matches_as_its_subscriptions_do(tmp_path):
+    folder = tmp_path / "index"
+    made = run("compile", *INPUTS[:4], "--out", folder)
+    assert made.returncode == 0, made.stderr
+    count = len((ROOT / INPUTS[3]).read_text().splitlines())
+    assert json.loads(made.stdout) == {"index": str(folder), "subscriptions": count}
+    from_index = run("match", "--index", folder, "--events", AUCTION / "events.ndjson", "--bindings")
+    from_files = run("match", *INPUTS, AUCTION / "events.ndjson", "--matcher", "brute", "--bindings")
+    assert from_index.stdout == from_files.stdout
+    assert from_index.stdout.count("\n") > 8
+
+
+def test_compile_tells_what_it_refuses_and_keeps_the_rest(tmp_path):
+    subscriptions = lines(tmp_path / "s.ndjson", [SUBSCRIPTION, SUBSCRIPTION | {"id": "bad", "pattern": "ex:p ="}])
+    made = run("compile", "--subscriptions", subscriptions, "--out", tmp_path / "index")
+    assert made.returncode == 3
+    assert json.loads(made.stderr)["subscription"] == "bad"
+    assert json.loads(made.stdout)["subscriptions"] == 1
+
+
+def test_what_is_no_index_is_refused_by_name(tmp_path):
+    events = lines(tmp_path / "e.ndjson", [event("z")])
+    found = run("match", "--index", tmp_path, "--events", events)
+    assert found.returncode == 3
+    assert found.stderr == f"triplewire: {tmp_path} holds no index: CURRENT: No such file or directory\n"
+    assert run("match", "--events", events).returncode == 2

@@ -19,11 +19,19 @@ from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.cli.subscription import subscription
-from triplewire.errors import EventError, OntologyError, SubscriptionError, TriplewireError, UsageError
-from triplewire.matching import DEFAULT_MATCHER, MATCHERS
+from triplewire.errors import (
+    EventError,
+    IndexFolderError,
+    OntologyError,
+    SubscriptionError,
+    TriplewireError,
+    UsageError,
+)
+from triplewire.matching import DEFAULT_MATCHER, MATCHERS, Matcher
+from triplewire.subscriptions.pattern import Subscription
 
 _MANY = ("--ontology", "--events")
-_TAKING_MANY = (["match"], ["explain"], ["pipeline", "run"])
+_TAKING_MANY = (["match"], ["explain"], ["compile"], ["pipeline", "run"])
 _FOLDER = "var"
 
 app = typer.Typer(
@@ -47,6 +55,22 @@ Ontology = Annotated[
 Subscriptions = Annotated[
     Path, typer.Option(metavar="F.ndjson", help="Subscriptions, a JSON object a line.", exists=True, dir_okay=False)
 ]
+OptionalSubscriptions = Annotated[
+    Path | None,
+    typer.Option(
+        "--subscriptions", metavar="F.ndjson", help="Subscriptions, a JSON object a line.", exists=True, dir_okay=False
+    ),
+]
+IndexFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--index",
+        metavar="DIR",
+        help="What `triplewire compile` made, instead of subscriptions and ontology.",
+        exists=True,
+        file_okay=False,
+    ),
+]
 Events = Annotated[
     list[Path],
     typer.Option("--events", metavar="F.ndjson…", help="CloudEvents, one a line.", exists=True, dir_okay=False),
@@ -67,29 +91,75 @@ Home = Annotated[
 
 @app.command()
 def match(
-    subscriptions: Subscriptions,
     events: Events,
+    subscriptions: OptionalSubscriptions = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
+    index: IndexFolder = None,
     matcher: MatcherName = DEFAULT_MATCHER,
     bindings: Bindings = False,
     lifting: LiftingFolder = None,
 ) -> None:
     """Write a JSON line for each subscription that an event trips, in one process, without Spark."""
-    from triplewire.concepts.load import load_model
     from triplewire.lift.lifting import load_lifting
-    from triplewire.matching import make_matcher
-    from triplewire.matching.lines import add_subscriptions, match_lines, read_lines
+    from triplewire.matching.lines import match_lines, read_lines
 
-    model = load_model(ontology)
-    chosen = make_matcher(matcher, model)
-    refused = _report(add_subscriptions(read_lines(subscriptions), chosen, model))
+    chosen, refused = _matcher(index, ontology, subscriptions, matcher)
     lines = (line for path in events for line in read_lines(path))
-    for result in match_lines(_progress(lines, events), chosen, bindings, load_lifting(lifting)):
+    for result in match_lines(_progress("matching", lines, events), chosen, bindings, load_lifting(lifting)):
         if isinstance(result, str):
             print(result)
         else:
             refused += _report([result])
     if refused:
+        raise typer.Exit(BAD_INPUT)
+
+
+def _matcher(index: Path | None, ontology: list[Path], subscriptions: Path | None, name: str) -> tuple[Matcher, int]:
+    """The matcher with its subscriptions, compiled already or not; and how many of them were refused."""
+    from triplewire.concepts.load import load_model
+    from triplewire.matching import make_matcher
+    from triplewire.matching.lines import add_subscriptions, read_lines
+
+    if index is not None:
+        from triplewire.matching.engine.index import Index  # which loads the compiler
+
+        if subscriptions is not None or ontology:
+            raise UsageError("an index has its subscriptions and its ontology with it: leave them out beside --index")
+        return Index.open(index), 0
+    if subscriptions is None:
+        raise UsageError("there is nothing to match with: name a file with --subscriptions, or a folder with --index")
+    model = load_model(ontology)
+    chosen = make_matcher(name, model)
+    return chosen, _report(add_subscriptions(read_lines(subscriptions), chosen, model))
+
+
+@app.command("compile")
+def compile_(
+    subscriptions: Subscriptions,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the index is written.", file_okay=False)],
+    ontology: Ontology = [],  # noqa: B006 - typer copies it
+) -> None:
+    """Make the index of subscriptions: a folder that is opened at once, whatever its size, and shared by processes."""
+    from triplewire.concepts.load import load_model
+    from triplewire.matching.engine.index import Index
+    from triplewire.matching.lines import Entry, read_lines, read_subscriptions
+
+    model = load_model(ontology)
+    refused: list[dict[str, Any]] = []
+    lines = _progress("compiling", read_lines(subscriptions), [subscriptions])
+
+    def accepted() -> Iterator[Subscription]:
+        for entry in read_subscriptions(lines, model):
+            if isinstance(entry, Entry):
+                yield entry.subscription
+            else:
+                refused.append(entry)
+
+    index = Index.build(accepted(), model)
+    index.save(out)
+    index.close()
+    print(json.dumps({"index": str(out), "subscriptions": len(index)}))
+    if _report(refused):
         raise typer.Exit(BAD_INPUT)
 
 
@@ -165,7 +235,7 @@ def main() -> NoReturn:
         sys.exit(1)
     except TriplewireError as error:
         print(f"triplewire: {error}", file=sys.stderr)
-        bad_input = isinstance(error, EventError | OntologyError | SubscriptionError)
+        bad_input = isinstance(error, EventError | OntologyError | SubscriptionError | IndexFolderError)
         sys.exit(2 if isinstance(error, UsageError) else BAD_INPUT if bad_input else 1)
     sys.exit(0)
 
@@ -205,7 +275,7 @@ def _report(refused: Iterable[dict[str, Any]]) -> int:
     return count
 
 
-def _progress(lines: Iterable[Any], paths: list[Path]) -> Iterator[Any]:
+def _progress(what: str, lines: Iterable[Any], paths: list[Path]) -> Iterator[Any]:
     """The lines, with a progress bar on a terminal once they have taken two seconds."""
     if not sys.stderr.isatty():
         yield from lines
@@ -218,7 +288,7 @@ def _progress(lines: Iterable[Any], paths: list[Path]) -> Iterator[Any]:
     total = sum(path.stat().st_size for path in paths)
     start = monotonic()
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("matching", total=total, visible=False)
+        task = bar.add_task(what, total=total, visible=False)
         for line in lines:
             yield line
             bar.update(task, advance=len(line.text), visible=monotonic() - start > 2)
