@@ -67,9 +67,9 @@ def encoded(drawn: list[tuple[list[list[int]], list[Arc], bool]], ranges: Ranges
     )
 
 
-def some_event(rng: Random, words: Vocabulary, most: int = 8) -> EncodedEvent:
+def some_event(rng: Random, words: Vocabulary, most: int = 8, size: int = 0) -> EncodedEvent:
     """With or without a home vertex; some vertices are literals."""
-    size = rng.randint(1, most)
+    size = size or rng.randint(1, most)
     labels = [_some_labels(rng, words.labels) for _ in range(size)]
     home = rng.randrange(size + 1)
     for number, vertex in enumerate(labels):

@@ -11,7 +11,8 @@ import pytest
 
 from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns, some_ranges
 from tests.matching.engine.naive import naive
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, join
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, join
+from triplewire.matching.engine.kernels.batch import SMALL, VISITS
 from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, build_trie, expand, match, match_batch
 
 WORLDS = [
@@ -26,14 +27,38 @@ WORLDS = [
 @pytest.mark.parametrize("words", WORLDS, ids=range(len(WORLDS)))
 @pytest.mark.parametrize("number", [1, 10, 200])
 def test_the_trie_finds_what_the_definition_finds(words: Vocabulary, number: int) -> None:
-    for seed in range(400 // number):
+    for seed in range(200 // number):
         rng = Random(seed)
         patterns = some_patterns(rng, words, min(number, 1 + 40 * seed + number // 2))
         trie = build_trie(patterns)
         scratch = Scratch(trie)
         for _ in range(4):
             event = some_event(rng, words)
-            assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+            for scratch.small in (SMALL, 0):  # with masks, and with lists
+                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+
+
+def test_an_event_may_have_thousands_of_vertices() -> None:
+    rng = Random(3)
+    words = Vocabulary(labels=300, properties=20, ranges=0)
+    patterns = some_patterns(rng, words, 300, most=4)
+    trie = build_trie(patterns)
+    scratch = Scratch(trie)
+    few = some_event(rng, words, size=60)
+    size = 10_000
+    labels = np.sort(np.array([rng.randrange(1, 300) for _ in range(size)], np.int32))
+    arcs = {(rng.randrange(60, size), rng.randrange(20), rng.randrange(60, size)) for _ in range(100_000)}
+    many = EncodedEvent(
+        np.concatenate([few.label_offsets, len(few.labels) + 1 + np.arange(size - 60)]),
+        np.concatenate([few.labels, labels[60:]]),
+        np.concatenate([few.ranks, np.full((len(few.ranks), size - 60), -1, np.int32)], axis=1),
+        np.concatenate([few.arcs, np.array(sorted(arcs), np.int32)]),
+        np.concatenate([few.resource, np.ones(size - 60, np.bool_)]),
+    )
+    before = set(match(trie, few, scratch).tolist())
+    scratch.work.counters[VISITS] = 0
+    assert before < set(match(trie, many, scratch).tolist())
+    assert scratch.visits < 20 * size
 
 
 def test_a_batch_is_matched_like_its_events() -> None:
@@ -41,7 +66,8 @@ def test_a_batch_is_matched_like_its_events() -> None:
     patterns = some_patterns(rng, Vocabulary(), 50)
     trie = build_trie(patterns)
     scratch = Scratch(trie)
-    events = [some_event(rng, Vocabulary()) for _ in range(30)]
+    events = [some_event(rng, Vocabulary(), most=9) for _ in range(30)]
+    scratch.small = 7  # some with masks, some with lists
     alone = [sorted(match(trie, event, scratch).tolist()) for event in events]
     scratch.groups = scratch.groups[: len(trie.nodes)]  # room for one event at a time
     offsets, groups = match_batch(trie, join(events), scratch)

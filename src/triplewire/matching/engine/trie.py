@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges, join
-from .kernels import layout, walk
-from .kernels.batch import match_events
+from .kernels import layout
+from .kernels.batch import SMALL, VISITS, Events, Index, Work, match_events, next_epoch
+from .kernels.lists import match_large
 from .kernels.plan import plan
 from .kernels.words import Words, no_words, with_room
+from .large import sort_event
 
 Groups = NDArray[np.uint32]
 Words32 = NDArray[np.uint32]
@@ -45,11 +46,8 @@ class Trie:
 
     nodes: Words32
     checks: Words32
-    domains: Ids
-    low: Ids
-    high: Ids
+    ranges: Ids
     wide: Words32
-    run_offsets: Words32
     runs: Words32
     offsets: Words32
     members: Ids
@@ -64,9 +62,9 @@ class Trie:
             object.__setattr__(self, field.name, array)
 
     @cached_property
-    def index(self) -> walk.Index:
+    def index(self) -> Index:
         """What kernels read."""
-        return walk.Index(*(getattr(self, name) for name in walk.Index._fields))
+        return Index(*(getattr(self, name) for name in Index._fields))
 
 
 def build_trie(patterns: EncodedPatterns) -> Trie:
@@ -79,25 +77,24 @@ def build_trie(patterns: EncodedPatterns) -> Trie:
     arcs, labels, checks, further = _steps(words, numbers, _commonness(patterns))
     order = np.lexsort((labels, checks, arcs))
     fresh = _fresh(np.stack([arcs, checks, labels])[:, order])
-    ranks = np.empty(len(order), np.int64)
+    ranks = np.empty(len(order), np.int32)
     ranks[order] = np.cumsum(fresh) - 1
     order = order[fresh]
-    first_child, node_ranks, offsets, members, widest = _levels(patterns, steps, ranks, len(order))
+    first_child, node_steps, tails, offsets, members, stack = _levels(patterns, ranks[steps], len(order))
     nodes = np.zeros((len(first_child), 4), np.uint32)
     nodes[:, 0] = first_child
-    used = slice(2, len(first_child) - 1)
-    for column, values, end in ((1, labels, 0), (2, arcs, END), (3, checks, 0)):
-        nodes[used, column] = np.append(values[order], np.uint32(end))[node_ranks]
+    for column, values, end in ((1, labels, 0), (2, arcs, END), (3, checks, END)):
+        nodes[2:-1, column] = np.append(values[order], np.uint32(end))[node_steps]
     nodes[:-1, 3] |= np.where(offsets[1:] > offsets[:-1], np.uint32(layout.LEAF), np.uint32(0))
-    wide, run_offsets, runs = _runs(nodes, ranges, kinds)
-    nodes[wide, 3] |= np.uint32(layout.WIDE)
+    nodes[:-1, 3] |= np.where(tails, np.uint32(layout.TAIL), np.uint32(0))
+    wide, runs = _runs(nodes, ranges, kinds, patterns.ranges.first + 1)
+    nodes[wide[:-1, 0], 3] |= np.uint32(layout.WIDE)
     properties = int(patterns.arcs[:, 1].max(initial=-1)) + 1
-    sizes = np.array([ranges.first, properties, widest], np.int64)
-    tables = (ranges.domain, ranges.low, ranges.high, wide, run_offsets, runs, offsets, members)
-    return Trie(nodes, further, *tables, sizes)
+    sizes = np.array([patterns.ranges.first, properties, stack], np.int64)
+    return Trie(nodes, further, ranges, wide, runs, offsets, members, sizes)
 
 
-def _sorted_ranges(ranges: Ranges) -> tuple[Ranges, Ids, Words32]:
+def _sorted_ranges(ranges: Ranges) -> tuple[Ids, Ids, Words32]:
     """Ranges, each once, so that of one kind those that hold come first; their kinds; all labels' numbers in a trie."""
     top = np.zeros(int(ranges.domain.max(initial=-1)) + 1, np.int32)
     np.maximum.at(top, ranges.domain, ranges.high)
@@ -109,8 +106,8 @@ def _sorted_ranges(ranges: Ranges) -> tuple[Ranges, Ids, Words32]:
     fresh = _fresh(table)
     numbers = np.arange(1, ranges.first + len(order) + 1, dtype=np.uint32)
     numbers[ranges.first + order] = ranges.first + np.cumsum(fresh)
-    domain, low, high, kind = np.ascontiguousarray(table[:, fresh])
-    return Ranges(ranges.first, domain, low, high), kind, numbers
+    different = table[:, fresh]
+    return different[:3].T.copy(), different[3].copy(), numbers
 
 
 def _fresh(columns: NDArray[np.generic]) -> NDArray[np.bool_]:
@@ -170,48 +167,45 @@ def _steps(words: Words, numbers: Words32, commonness: NDArray[np.int64]) -> tup
 
 
 def _levels(
-    patterns: EncodedPatterns, steps: Ids, ranks: NDArray[np.int64], end: int
-) -> tuple[Words32, Words32, Words32, Ids, int]:
-    """Of all nodes the first children, the steps, the offsets of members; the members; the room a stack needs."""
-    active: Ids = np.arange(len(patterns), dtype=np.int32)
-    nodes: Ids = np.where(patterns.injective, 0, 1).astype(np.int32)
-    children: list[Words32] = [np.empty(2, np.uint32)]
-    node_ranks: list[Words32] = [np.empty(0, np.uint32)]
-    sizes: list[Words32] = [np.zeros(2, np.uint32)]
+    patterns: EncodedPatterns, steps: Ids, end: int
+) -> tuple[Words32, Words32, NDArray[np.bool_], Words32, Ids, int]:
+    """Of all nodes the first children, steps, and whether they are tails; members by offsets; the room of a stack."""
+    left = np.stack([np.arange(len(patterns)), np.where(patterns.injective, 0, 1)]).astype(np.int32)
+    children: list[Words32] = [np.full(2, 2, np.uint32)]
+    found: list[Words32] = [np.zeros((2, 3), np.uint32)]
     members: list[Ids] = [np.empty(0, np.int32)]
-    base, level, widest = 2, 0, 1
-    while len(active):
-        keys = np.empty(len(active), np.uint64)
-        layout.level_keys(active, nodes, patterns.vertices, steps, ranks, end, level, keys)
-        order = np.argsort(keys)
-        new: list[NDArray[Any]] = [
-            np.empty(len(active), kind) for kind in (np.uint32, np.uint32, np.int32, np.int32, np.int32)
-        ]
-        found, told, left = layout.split(keys, order, active, patterns.vertices, level, base, children[-1], *new)
-        node_ranks.append(new[0][:found].copy())
-        sizes.append(new[1][:found].copy())
-        members.append(new[2][:told].copy())
-        active, nodes = new[3][:left], new[4][:left]
-        widest += 2 + int(np.diff(children[-1].astype(np.int64), append=base + found).max())
-        base += found
+    base, level, stack = 2, 0, 1
+    while left.shape[1]:
+        keys = np.empty(left.shape[1], np.uint64)
+        tails = found[-1][:, 2] > 0
+        layout.level_keys(*left, tails, base - len(tails), patterns.vertices, steps, end, level, keys)
+        given = (keys, np.argsort(keys), left[0], patterns.vertices, steps, level, base, children[-1], tails)
+        nothing = np.empty(0, np.int32)
+        sizes = layout.split(*given, np.empty((0, 3), np.uint32), nothing, nothing.reshape(2, 0))
+        new = np.empty((sizes[0], 3), np.uint32), np.empty(sizes[1], np.int32), np.empty((2, sizes[2]), np.int32)
+        layout.split(*given, *new)
+        found.append(new[0])
+        members.append(new[1])
+        left = new[2]
+        base += len(new[0])
         level += 1
-        children.append(np.full(found, base, np.uint32))
+        stack += 2 + int(np.diff(children[-1].astype(np.int64), append=base).max())
+        children.append(np.full(len(new[0]), base, np.uint32))
     first_child = np.append(np.concatenate(children), np.uint32(base))
-    if level == 0:
-        first_child[:] = base
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.uint32)]).astype(np.uint32)
-    return first_child, np.concatenate(node_ranks), offsets, np.concatenate(members), widest
+    nodes = np.concatenate(found)
+    offsets = np.append(np.uint32(0), np.cumsum(nodes[:, 1], dtype=np.uint32))
+    return first_child, nodes[2:, 0], nodes[:, 2] > 0, offsets, np.concatenate(members), stack
 
 
-def _runs(nodes: Words32, ranges: Ranges, kinds: Ids) -> tuple[Words32, Words32, Words32]:
-    """The wide nodes, where their runs begin, and the runs."""
-    nothing = np.zeros(0, np.uint32)
-    given = (nodes, WIDE, kinds, ranges.domain, ranges.first + 1)
-    count, total = layout.find_runs(*given, nothing, nothing, np.zeros((0, 6), np.uint32))
-    wide, offsets, runs = np.zeros(count, np.uint32), np.zeros(count + 1, np.uint32), np.zeros((total, 6), np.uint32)
+def _runs(nodes: Words32, ranges: Ids, kinds: Ids, plain: int) -> tuple[Words32, Words32]:
+    """The wide nodes, each with its first run, and one past the last; the runs."""
+    given = (nodes, WIDE, kinds, ranges, plain)
+    count, total = layout.find_runs(*given, np.zeros((0, 2), np.uint32), np.zeros((0, 6), np.uint32))
+    wide, runs = np.zeros((count + 1, 2), np.uint32), np.zeros((total, 6), np.uint32)
     if count:
-        layout.find_runs(*given, wide, offsets, runs)
-    return wide, offsets, runs
+        layout.find_runs(*given, wide, runs)
+    wide[count] = len(nodes), total
+    return wide, runs
 
 
 class Scratch:
@@ -220,48 +214,37 @@ class Scratch:
     def __init__(self, trie: Trie) -> None:
         labels, properties, places = trie.sizes.tolist()
         having = np.zeros(labels + 1, np.uint64)
-        having[0] = walk.ALL
+        having[0] = 0xFFFFFFFFFFFFFFFF
         columns = np.zeros(2 + 2 * properties, np.uint32)
         columns[ANYWHERE], columns[END] = 1, 2
         depth = MOST_VERTICES + 3
-        self.work = walk.Work(
+        self.work = Work(
             having=having,
             columns=columns,
             keys=np.zeros(2 * properties + 3, np.uint32),
             adjacent=np.empty(0, np.uint64),
-            stamps=np.zeros(len(trie.nodes), np.uint32),
-            nodes=np.empty(places, np.uint32),
-            masks=np.empty(places, np.uint64),
-            places=np.empty(places, np.uint32),
+            stamps=np.zeros(len(trie.nodes), np.uint8),
+            stack=np.empty((places, 2), np.uint64),
             bound=np.zeros(depth, np.uint32),
             taken=np.zeros(depth, np.uint64),
-            doubt=np.zeros(depth, np.bool_),
+            left=np.zeros(depth, np.uint64),
             fails=np.zeros(depth, np.bool_),
-            visits=np.zeros(1, np.int64),
+            counters=np.zeros(2, np.int64),
         )
-        self.epoch = 0
+        self.small = SMALL
         self.groups = np.empty(max(len(trie.nodes), 1 << 16), np.uint32)
 
     def make_room(self, events: EncodedEvents) -> None:
         """Have room for the columns of any of these events."""
         longest = int(np.diff(events.arc_offsets).max(initial=0))
         columns = 3 + min(2 * longest, len(self.work.columns))
-        if columns * (walk.MOST + 1) > len(self.work.adjacent):
-            self.work = self.work._replace(adjacent=np.empty(columns * (walk.MOST + 1), np.uint64))
-
-    def next_epoch(self, events: int) -> int:
-        """The first of so many numbers that no event has been stamped with."""
-        if self.epoch + events > 0xFFFFFFFF:
-            self.work.stamps[:] = 0
-            self.epoch = 0
-        first = self.epoch + 1
-        self.epoch += events
-        return first
+        if columns * (SMALL + 1) > len(self.work.adjacent):
+            self.work = self.work._replace(adjacent=np.empty(columns * (SMALL + 1), np.uint64))
 
     @property
     def visits(self) -> int:
         """Nodes looked at so far."""
-        return int(self.work.visits[0])
+        return int(self.work.counters[VISITS])
 
 
 def match(trie: Trie, event: EncodedEvent, scratch: Scratch) -> Groups:
@@ -277,19 +260,39 @@ def match(trie: Trie, event: EncodedEvent, scratch: Scratch) -> Groups:
 def match_batch(trie: Trie, events: EncodedEvents, scratch: Scratch) -> tuple[Offsets, Groups]:
     """The groups of each event ``i``: ``groups[offsets[i] : offsets[i + 1]]``."""
     scratch.make_room(events)
-    given = walk.Events(*(getattr(events, name) for name in walk.Events._fields))
-    ends = np.empty(len(events), np.int64)
-    parts = []
-    first, before = 0, 0
+    given = Events(*(getattr(events, name) for name in Events._fields))
+    ends = np.zeros(len(events) + 1, np.int64)
+    parts = [scratch.groups[:0]]
+    large = np.flatnonzero(np.diff(events.vertices) > scratch.small)
+    first = 0
     while first < len(events):
-        done = match_events(
-            trie.index, given, first, len(events), scratch.work, scratch.next_epoch(len(events)), scratch.groups,
-            ends[first:],
-        )  # fmt: skip
-        parts.append(scratch.groups[: ends[first + done - 1]].copy())
-        ends[first : first + done] += before
-        first, before = first + done, int(ends[first + done - 1])
-    return np.concatenate([[0], ends]), np.concatenate(parts or [scratch.groups[:0]])
+        rest = large[np.searchsorted(large, first) :]
+        if len(rest) and rest[0] == first:
+            ends[first + 1], done = _match_large(trie, events, first, scratch), 1
+        else:
+            last = int(rest[0]) if len(rest) else len(events)
+            done = match_events(trie.index, given, first, last, scratch.work, scratch.groups, ends[first + 1 :])
+        parts.append(scratch.groups[: ends[first + done]].copy())
+        ends[first + 1 : first + done + 1] += ends[first]
+        first += done
+    return ends, np.concatenate(parts)
+
+
+def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratch) -> int:
+    """How many groups an event of many vertices has matched; they are in ``scratch.groups``."""
+    labels, properties, _ = trie.sizes.tolist()
+    lists = sort_event(events, number, labels, properties, MOST_VERTICES + 3)
+    work = scratch.work
+    epoch = next_epoch(work.stamps, work.counters)
+    found = 0
+    for root in range(2):
+        if trie.nodes[root, 0] < trie.nodes[root + 1, 0]:
+            found = match_large(
+                root, trie.nodes, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1, events.label_offsets,
+                events.labels, events.ranks, events.resource, int(events.vertices[number]), lists, work.stamps, epoch,
+                work.stack, scratch.groups, found, work.counters,
+            )  # fmt: skip
+    return found
 
 
 def expand(trie: Trie, groups: Groups) -> Ids:

@@ -2,20 +2,153 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from .jit import kernel
-from .walk import match_small
+from .masks import NOTHING, ONE
+from .walk import walk
+
+SMALL = 63
+"""As many vertices have a bit each; the bit after the last stands for no vertex."""
+
+VISITS, EPOCH = 0, 1
+
+
+class Index(NamedTuple):
+    """The arrays of a trie that matching reads; see there."""
+
+    nodes: NDArray[np.uint32]
+    checks: NDArray[np.uint32]
+    ranges: NDArray[np.int32]
+    wide: NDArray[np.uint32]
+    runs: NDArray[np.uint32]
+    sizes: NDArray[np.int64]
+
+
+class Events(NamedTuple):
+    """The arrays of encoded events; see there."""
+
+    vertices: NDArray[np.int64]
+    label_offsets: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+    arc_offsets: NDArray[np.int64]
+    arcs: NDArray[np.int32]
+    resource: NDArray[np.bool_]
+
+
+class Work(NamedTuple):
+    """What matching writes to. Between events, ``having`` and ``columns`` are as at first."""
+
+    having: NDArray[np.uint64]
+    """The vertices that have a label, by the label's number in the trie; 0 is all."""
+    columns: NDArray[np.uint32]
+    """The column of ``adjacent`` for each key of an arc that the event has; otherwise 0, which is always empty."""
+    keys: NDArray[np.uint32]
+    """The keys of the arcs that the event has, by column."""
+    adjacent: NDArray[np.uint64]
+    """The vertices at the other end of a vertex's arcs, by vertex and column."""
+    stamps: NDArray[np.uint8]
+    stack: NDArray[np.uint64]
+    bound: NDArray[np.uint32]
+    """By place in the plan, where the row of the vertex it is mapped to begins."""
+    taken: NDArray[np.uint64]
+    """By place, the vertices that places before it use."""
+    left: NDArray[np.uint64]
+    """By place, the vertices that are still to be tried."""
+    fails: NDArray[np.bool_]
+    """By place, whether something there did not match."""
+    counters: NDArray[np.int64]
+    """Nodes looked at so far, and the last stamp used."""
 
 
 @kernel
-def match_events(trie, events, first, last, work, epoch, out, ends):
-    """Match the events ``first … last``, as long as ``out`` surely has room; tell how many were matched.
+def match_events(trie, events, start, stop, work, out, ends):
+    """Match the events ``start … stop``, as long as ``out`` surely has room; tell how many were matched.
 
     The groups of all are in ``out``, one event after the other; ``ends`` tells where those of each end.
     """
+    nodes, checks, ranges, wide, runs, sizes = trie
+    vertices, label_offsets, labels, ranks, arc_offsets, arcs, resource = events
+    having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
     found = 0
-    for event in range(first, last):
-        if event > first and found + len(trie.nodes) > len(out):
-            return event - first
-        found = match_small(trie, events, event, work, epoch + event - first, out, found)
-        ends[event - first] = found
-    return last - first
+    for event in range(start, stop):
+        if event > start and found + len(nodes) > len(out):
+            return event - start
+        first, size = vertices[event], vertices[event + 1] - vertices[event]
+        kept = label(first, size, label_offsets, labels, resource, having)
+        begin, end = arc_offsets[event], arc_offsets[event + 1]
+        stride = connect(arcs, begin, end, size, sizes[1], columns, keys, adjacent)
+        epoch = next_epoch(stamps, counters)
+        for root in range(2):
+            if nodes[root, 0] < nodes[root + 1, 0]:
+                found = walk(
+                    root, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels,
+                    first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING, stamps, epoch, stack, bound,
+                    taken, left, fails, out, found, counters,
+                )  # fmt: skip
+        unlabel(label_offsets[first], label_offsets[first + size], labels, having)
+        for column in range(3, stride):
+            columns[keys[column]] = 0
+        ends[event - start] = found
+    return stop - start
+
+
+@kernel
+def label(first, size, label_offsets, labels, resource, having):
+    """Enter an event's vertices under their labels; tell which of them are resources."""
+    resources = NOTHING
+    for vertex in range(size):
+        bit = ONE << np.uint64(vertex)
+        if resource[first + vertex]:
+            resources |= bit
+        for number in range(label_offsets[first + vertex], label_offsets[first + vertex + 1]):
+            if 0 <= labels[number] < len(having) - 1:
+                having[labels[number] + 1] |= bit
+    return resources
+
+
+@kernel
+def unlabel(begin, end, labels, having):
+    """Undo ``label``."""
+    for number in range(begin, end):
+        if 0 <= labels[number] < len(having) - 1:
+            having[labels[number] + 1] = NOTHING
+
+
+@kernel
+def connect(arcs, begin, end, size, properties, columns, keys, adjacent):
+    """Fill ``adjacent``; tell how many columns it has. The first three are empty, all vertices, and no vertex."""
+    stride = 3
+    for number in range(begin, end):
+        name = arcs[number, 1]
+        if 0 <= name < properties and columns[2 + 2 * name] == 0:
+            for key in range(2 + 2 * name, 4 + 2 * name):
+                columns[key] = stride
+                keys[stride] = key
+                stride += 1
+    none = ONE << np.uint64(size)
+    adjacent[: (size + 1) * stride] = NOTHING
+    for row in range(size + 1):
+        adjacent[row * stride + 1] = none - ONE
+        adjacent[row * stride + 2] = none
+    for number in range(begin, end):
+        subject, name, target = np.int64(arcs[number, 0]), arcs[number, 1], np.int64(arcs[number, 2])
+        if 0 <= name < properties:
+            column = np.int64(columns[2 + 2 * name])
+            adjacent[subject * stride + column] |= ONE << np.uint64(target)
+            adjacent[target * stride + column + 1] |= ONE << np.uint64(subject)
+    return stride
+
+
+@kernel
+def next_epoch(stamps, counters):
+    """A stamp that no node has. One byte is enough, as all are wiped when none is left."""
+    if counters[EPOCH] == 255:
+        stamps[:] = 0
+        counters[EPOCH] = 0
+    counters[EPOCH] += 1
+    return np.uint8(counters[EPOCH])

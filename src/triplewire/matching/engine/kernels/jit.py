@@ -3,20 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba import njit, types
+from numba.core import config
 from numba.extending import intrinsic, overload
 
-JIT: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
+JIT: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+NO_ARRAYS: dict[str, Any] = {"_nrt": False}
+
+HERE = Path(__file__).parent
+STAMP = sha256(b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))).hexdigest()[:16]
+"""Of all kernels: the compiled code of one holds that of others, in whatever files these are."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function over arrays when it is first called, and keep the result on disk.
 
-    It lets go of the interpreter's lock, checks no bounds and never raises.
+    It lets go of the interpreter's lock, checks no bounds, never raises, and makes no arrays: all are the caller's, so
+    none is counted, which would cost more than what is done with them.
     """
-    return njit(**JIT)(function)
+    return _kept(njit(**JIT, **NO_ARRAYS)(function))
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """Compile a function into each of the kernels that call it."""
+    return njit(**JIT, **NO_ARRAYS, inline="always")(function)
+
+
+def making(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that may make arrays for itself."""
+    return _kept(njit(**JIT)(function))
+
+
+def _kept(dispatcher: Any) -> Any:
+    """Keep what is compiled where NUMBA_CACHE_DIR says, or beside the source, or wherever the user may write.
+
+    Where there is no such place, each process compiles for itself.
+    """
+    settings: Any = config
+    told = settings.CACHE_DIR
+    settings.CACHE_DIR = str(Path(told or HERE / "__pycache__") / STAMP)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:
+        pass
+    finally:
+        settings.CACHE_DIR = told
+    return dispatcher
 
 
 def lowest(mask: int) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel
+from .jit import making
 from .words import intern, mix
 
 ROUNDS = 3
 
 
-@kernel
+@making
 def plan(first, last, vertices, label_offsets, labels, arc_offsets, arcs, weights, steps, words):
     """Write the steps of the patterns ``first … last`` to ``steps``, one for each vertex, in the order of the plan.
 
@@ -45,7 +45,7 @@ def plan(first, last, vertices, label_offsets, labels, arc_offsets, arcs, weight
             place[chosen] = position
 
 
-@kernel
+@making
 def longest_row(offsets, first, last):
     """How long the longest of some rows is."""
     longest = np.int64(0)
@@ -54,7 +54,7 @@ def longest_row(offsets, first, last):
     return longest
 
 
-@kernel
+@making
 def refine(start, size, label_offsets, labels, arcs, hashes):
     """Hash each vertex with what is around it, so that vertices that look alike get equal hashes."""
     for vertex in range(size):
@@ -73,7 +73,7 @@ def refine(start, size, label_offsets, labels, arcs, hashes):
             hashes[vertex] = mix(hashes[vertex])
 
 
-@kernel
+@making
 def choose(start, size, label_offsets, labels, arcs, weights, hashes, place, step, best):
     """The vertex to look for next, and how many arcs of it lead to vertices that have a place; they are in ``best``.
 
@@ -104,7 +104,7 @@ def choose(start, size, label_offsets, labels, arcs, weights, hashes, place, ste
     return chosen, count
 
 
-@kernel
+@making
 def gather(vertex, arcs, place, step):
     """Put a vertex's arcs to those that have a place into ``step``, sorted; tell how many these are, and all."""
     known = 0
@@ -130,7 +130,7 @@ def gather(vertex, arcs, place, step):
     return known, degree
 
 
-@kernel
+@making
 def compare(one, other, label_offsets, labels, arcs_of_one, count_of_one, arcs_of_other, count_of_other):
     """Which of two steps reads first: below zero for the one, above for the other, zero if they read the same."""
     if count_of_one != count_of_other:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel
+from .jit import making
 
 
 class Words(NamedTuple):
@@ -48,7 +48,7 @@ def _longer(array: NDArray[Any], used: int, length: int) -> NDArray[Any]:
     return longer
 
 
-@kernel
+@making
 def mix(value):
     """Scatter the bits of a 64-bit word."""
     value ^= value >> np.uint64(33)
@@ -59,7 +59,7 @@ def mix(value):
     return value
 
 
-@kernel
+@making
 def place_of(text, start, length, size):
     """Where in a table of some size a row of words belongs."""
     value = np.uint64(length)
@@ -68,7 +68,7 @@ def place_of(text, start, length, size):
     return np.int64(value & np.uint64(size - 1))
 
 
-@kernel
+@making
 def enter(text, offsets, table, count):
     """Enter the first rows, which all differ, into an empty table."""
     for row in range(count):
@@ -78,7 +78,7 @@ def enter(text, offsets, table, count):
         table[place] = row
 
 
-@kernel
+@making
 def intern(row, length, words):
     """The number of a row of words, which is entered if it is new. There must be room for it."""
     place = place_of(row, 0, length, len(words.table))

@@ -1,0 +1,265 @@
+"""Matching events of many vertices: the same walk as with masks, with sorted lists of vertices in their place.
+
+Of the event, ``keys[spans[v] : spans[v + 1]]`` are the keys of a vertex's arcs, ascending, and ``ends[starts[i] :
+starts[i + 1]]`` the other ends of those with the key at ``i``, ascending. ``owners[folds[i] : folds[i + 1]]`` are the
+vertices that have the label ``names[i]``, as the trie numbers labels. Vertices and ranks are counted from ``first``.
+
+A place's candidates are one of these lists, the shortest that its step allows; each is checked for the rest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import kernel
+from .layout import FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
+from .wide import FEW, seek_label, seek_node
+
+ANYWHERE, END = 0, 1
+EVERY, ARCS, OWNERS = 0, 1, 2
+"""Where candidates come from: all vertices, the ends of arcs, the owners of a label."""
+
+
+class Lists(NamedTuple):
+    """A large event, sorted; and what matching it writes to."""
+
+    spans: NDArray[np.int64]
+    keys: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.uint32]
+    names: NDArray[np.uint32]
+    folds: NDArray[np.int64]
+    owners: NDArray[np.uint32]
+    used: NDArray[np.bool_]
+    bound: NDArray[np.int64]
+    cursors: NDArray[np.int64]
+    """By place: its next child on the stack, and one past its last; whence candidates, the next, one past the last."""
+    fails: NDArray[np.bool_]
+
+
+@kernel
+def match_large(
+    root, nodes, checks, ranges, wide, runs, plain, label_offsets, labels, ranks, resource, first, lists, stamps,
+    epoch, stack, out, found, counters,
+):  # fmt: skip
+    """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end."""
+    spans, keys, starts, ends, names, folds, owners, used, bound, cursors, fails = lists
+    place = 1
+    cursors[1, 0] = 0
+    cursors[1, 1] = list_children(
+        root, 0, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
+    )
+    while place > 0:
+        child = np.int64(stack[cursors[place, 0], 0]) if cursors[place, 0] < cursors[place, 1] else -1
+        if child < 0:
+            place -= 1
+            if place == 0:
+                break
+            child = np.int64(stack[cursors[place, 0], 0])
+            used[bound[place]] = False
+            if not fails[place + 1]:
+                stamps[child] = epoch
+                cursors[place, 0] += 1
+                continue
+        else:
+            counters[0] += 1
+            if stamps[child] == epoch:
+                cursors[place, 0] += 1
+                continue
+            if nodes[child, 2] == END:
+                out[found] = child
+                found += 1
+                stamps[child] = epoch
+                cursors[place, 0] += 1
+                continue
+            begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, len(used), cursors)
+        vertex = next_candidate(
+            child, place, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends,
+            owners, used, bound, cursors,
+        )  # fmt: skip
+        if vertex < 0:
+            fails[place] = True
+            cursors[place, 0] += 1
+        elif nodes[child, 3] & LEAF:
+            out[found] = child
+            found += 1
+            stamps[child] = epoch
+            cursors[place, 0] += 1
+        else:
+            bound[place] = vertex
+            used[vertex] = root == 0 and resource[first + vertex]
+            top = cursors[place, 1]
+            place += 1
+            cursors[place, 0] = top
+            cursors[place, 1] = list_children(
+                child, top, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound,
+                stack, fails[place:],
+            )  # fmt: skip
+    return found
+
+
+@kernel
+def list_children(
+    node, top, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
+):
+    """Put those children of a node on the stack that may hold; tell where they end, and in ``fails`` if some can't."""
+    begin, end = np.int64(nodes[node, 0]), np.int64(nodes[node + 1, 0])
+    start = top
+    if nodes[node, 3] & TAIL:
+        end = begin + 1
+    elif begin == end:  # within a tail
+        begin, end = node + 1, node + 2
+    if nodes[node, 3] & WIDE:
+        row = seek_node(wide, node)
+        for run in range(wide[row, 1], wide[row + 1, 1]):
+            top = list_run(
+                run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack
+            )
+    else:
+        for child in range(begin, end):
+            stack[top, 0] = child
+            top += 1
+    fails[0] = top - start < end - begin
+    return top
+
+
+@kernel
+def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack):
+    """Put those children of a run on the stack that may hold; tell where they end."""
+    begin, end, kind, arc = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], runs[run, 4]
+    found = -1
+    if arc > END:
+        found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
+        if found < 0:
+            return top
+    if kind == PLAIN and end - begin > min(FEW, len(names)):
+        for name in names:
+            child = seek_label(nodes, begin, end, name)
+            if child < end and nodes[child, 1] == name:
+                stack[top, 0] = child
+                top += 1
+        return top
+    least, most = np.int64(0), np.int64(0x7FFFFFFF)
+    if kind > PLAIN and found >= 0:
+        least, most = np.int64(0x7FFFFFFF), np.int64(-1)
+        for number in range(starts[found], starts[found + 1]):
+            rank = np.int64(ranks[runs[run, 3], first + ends[number]])
+            if rank >= 0:
+                least, most = min(least, rank), max(most, rank)
+    for child in range(begin, end):
+        if kind > PLAIN:
+            number = np.int64(nodes[child, 1]) - plain
+            if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
+                break
+        stack[top, 0] = child
+        top += 1
+    return top
+
+
+@kernel
+def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, size, cursors):
+    """Choose where the candidates of a child come from."""
+    label, arc = nodes[child, 1], nodes[child, 2]
+    source, begin, end = EVERY, np.int64(0), np.int64(size)
+    if arc > END:
+        found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
+        source = ARCS
+        begin, end = (starts[found], starts[found + 1]) if found >= 0 else (np.int64(0), np.int64(0))
+    if 0 < label < plain:
+        found = seek(names, 0, len(names), label)
+        if found == len(names) or names[found] != label:
+            begin = end
+        elif folds[found + 1] - folds[found] < end - begin:
+            source, begin, end = OWNERS, folds[found], folds[found + 1]
+    cursors[place, 2], cursors[place, 3], cursors[place, 4] = source, begin, end
+
+
+@kernel
+def next_candidate(
+    child, place, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends, owners,
+    used, bound, cursors,
+):  # fmt: skip
+    """The next vertex that a child's step may be mapped to, or -1."""
+    source = cursors[place, 2]
+    for number in range(cursors[place, 3], cursors[place, 4]):
+        vertex = number if source == EVERY else np.int64(ends[number] if source == ARCS else owners[number])
+        if not used[vertex] and suits(
+            child, vertex, source, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
+            starts, ends, bound,
+        ):  # fmt: skip
+            cursors[place, 3] = number + 1
+            return vertex
+    cursors[place, 3] = cursors[place, 4]
+    return np.int64(-1)
+
+
+@kernel
+def suits(
+    child, vertex, source, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends,
+    bound,
+):  # fmt: skip
+    """Whether a vertex has the arcs and labels that a step asks; not all are looked up if it is from their list."""
+    label, arc, tail = nodes[child, 1], nodes[child, 2], nodes[child, 3]
+    if source != ARCS and not joined(vertex, arc >> 24, arc & 0xFFFFFF, spans, keys, starts, ends, bound):
+        return False
+    if source != OWNERS and not has(vertex, label, ranges, plain, label_offsets, labels, ranks, first):
+        return False
+    if not tail & MORE:
+        return joined(vertex, (tail >> PLACE_SHIFT) & 0xFF, tail & KEY, spans, keys, starts, ends, bound)
+    start = np.int64(tail & REST)
+    arcs = start + 1 + np.int64(checks[start] & 0xFFFF)
+    for number in range(start + 1, arcs):
+        if not joined(vertex, checks[number] >> 24, checks[number] & 0xFFFFFF, spans, keys, starts, ends, bound):
+            return False
+    for number in range(arcs, arcs + np.int64(checks[start] >> 16)):
+        if not has(vertex, checks[number], ranges, plain, label_offsets, labels, ranks, first):
+            return False
+    return True
+
+
+@kernel
+def joined(vertex, place, key, spans, keys, starts, ends, bound):
+    """Whether an arc leads from what a place is mapped to, to a vertex."""
+    if key == ANYWHERE:
+        return True
+    found = seek_key(spans, keys, bound[place], key)
+    if found < 0:
+        return False
+    there = seek(ends, starts[found], starts[found + 1], vertex)
+    return there < starts[found + 1] and ends[there] == vertex
+
+
+@kernel
+def has(vertex, label, ranges, plain, label_offsets, labels, ranks, first):
+    """Whether a vertex has a label."""
+    if label == 0:
+        return True
+    if label < plain:
+        end = label_offsets[first + vertex + 1]
+        there = seek(labels, label_offsets[first + vertex], end, np.int64(label) - 1)
+        return there < end and labels[there] == np.int64(label) - 1
+    number = np.int64(label) - plain
+    rank = ranks[ranges[number, 0], first + vertex]
+    return rank >= 0 and ranges[number, 1] <= rank <= ranges[number, 2]
+
+
+@kernel
+def seek_key(spans, keys, vertex, key):
+    """The place of a vertex's key among all, or -1 if it has no such arc."""
+    there = seek(keys, spans[vertex], spans[vertex + 1], key)
+    return there if there < spans[vertex + 1] and keys[there] == key else np.int64(-1)
+
+
+@kernel
+def seek(words, begin, end, word):
+    """The place of the first of some sorted words that is not less."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if words[middle] < word:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin

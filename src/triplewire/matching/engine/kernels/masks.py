@@ -1,0 +1,65 @@
+"""Sets of an event's vertices as masks: which vertices a step may be mapped to.
+
+Kernels over masks take plain arrays, as many as they are: taking one out of a tuple in a loop can cost more than the
+loop. ``nodes``, ``checks`` and ``ranges`` are the trie's. Of the event, ``having[label]`` is the vertices that have a
+label, ``adjacent[bound[place] + columns[key]]`` those to which arcs lead from the vertex that a place is mapped to,
+``ranks[domain, first + vertex]`` is a value's rank. ``free`` are the vertices that are not yet used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import kernel, lowest, part
+from .layout import KEY, MORE, PLACE_SHIFT, REST
+
+NOTHING = np.uint64(0)
+ONE = np.uint64(1)
+DOUBT = 256
+"""Added to a place in the plan that may be reached again."""
+
+
+@part
+def fit(node, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
+    """The free vertices that a node's step may be mapped to."""
+    label, arc, tail = np.int64(nodes[node, 1]), nodes[node, 2], nodes[node, 3]
+    mask = free & adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]]
+    if tail & MORE:
+        mask = check(tail & REST, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
+    else:
+        mask &= adjacent[bound[(tail >> PLACE_SHIFT) & 0xFF] + columns[tail & KEY]]
+    if label < plain:
+        mask &= having[label]
+    else:
+        mask = in_range(label - plain, mask, ranges, ranks, first)
+    return mask
+
+
+@kernel
+def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
+    """Those vertices of a mask that have all the arcs and labels of a row of checks."""
+    arcs = start + 1 + np.int64(checks[start] & 0xFFFF)
+    labels = arcs + np.int64(checks[start] >> 16)
+    for number in range(start + 1, arcs):
+        arc = checks[number]
+        mask &= adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]]
+    for number in range(arcs, labels):
+        label = np.int64(checks[number])
+        if label < plain:
+            mask &= having[label]
+        else:
+            mask = in_range(label - plain, mask, ranges, ranks, first)
+    return mask
+
+
+@kernel
+def in_range(number, mask, ranges, ranks, first):
+    """Those vertices of a mask whose value lies in a range."""
+    domain, low, high = ranges[number, 0], ranges[number, 1], ranges[number, 2]
+    left = mask
+    while left != NOTHING:
+        rank = ranks[domain, first + lowest(left)]
+        if rank < 0 or rank < low or rank > high:
+            mask ^= left & (~left + ONE)
+        left &= left - ONE
+    return mask

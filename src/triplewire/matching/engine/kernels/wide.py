@@ -1,0 +1,185 @@
+"""Entering nodes with many children: run by run, and of a run only the children that can hold.
+
+A run is siblings that differ only in the label they ask: its first, the one after its last, their kind of label, the
+domain of their ranges, their arc and their further checks. The other parameters are those of ``masks`` and ``walk``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import kernel, lowest
+from .layout import FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST
+from .masks import DOUBT, NOTHING, ONE, check, in_range
+
+FEW = 8
+"""So many siblings are looked at one by one."""
+
+
+@kernel
+def enter_wide(
+    node, place, free, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels,
+    first, stamps, epoch, stack, bound, top, out, found,
+):  # fmt: skip
+    """Put the children that hold on the stack, or out if they end a pattern. Tell also how many hold."""
+    held = 0
+    row = seek_node(wide, node)
+    for run in range(wide[row, 1], wide[row + 1, 1]):
+        arc, tail = runs[run, 4], runs[run, 5]
+        mask = adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]] & free
+        if mask == NOTHING:
+            continue
+        if tail & MORE:
+            mask = check(tail & REST, mask, checks, ranges, len(having), having, columns, adjacent, bound, ranks, first)
+        else:
+            mask &= adjacent[bound[(tail >> PLACE_SHIFT) & 0xFF] + columns[tail & KEY]]
+        if mask == NOTHING:
+            continue
+        kind = runs[run, 2]
+        if kind == NONE:
+            held += 1
+            top, found = admit(np.int64(runs[run, 0]), mask, place, nodes, stamps, epoch, stack, top, out, found)
+            continue
+        if kind == PLAIN:
+            top, found, holding = enter_labels(
+                run,
+                mask,
+                place,
+                nodes,
+                runs,
+                having,
+                label_offsets,
+                labels,
+                first,
+                stamps,
+                epoch,
+                stack,
+                top,
+                out,
+                found,
+            )
+        else:
+            top, found, holding = enter_ranges(
+                run, mask, place, nodes, ranges, runs, len(having), ranks, first, stamps, epoch, stack, top, out, found
+            )
+        held += holding
+    return top, found, held
+
+
+@kernel
+def enter_labels(
+    run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out, found
+):
+    """Enter those of a run that ask a label which some vertex of a mask has."""
+    begin, end = np.int64(runs[run, 0]), np.int64(runs[run, 1])
+    held = 0
+    if end - begin <= FEW:
+        for child in range(begin, end):
+            both = mask & having[nodes[child, 1]]
+            if both != NOTHING:
+                held += 1
+                top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
+        return top, found, held
+    left = mask
+    while left != NOTHING:
+        bit = left & (~left + ONE)
+        vertex = first + lowest(left)
+        left ^= bit
+        for number in range(label_offsets[vertex], label_offsets[vertex + 1]):
+            label = np.int64(labels[number]) + 1
+            if not 0 < label < len(having):
+                continue
+            both = mask & having[label]
+            if both & (bit - ONE) != NOTHING:
+                continue  # an earlier vertex has it too
+            child = seek_label(nodes, begin, end, label)
+            if child < end and nodes[child, 1] == label:
+                held += 1
+                top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
+    return top, found, held
+
+
+@kernel
+def enter_ranges(run, mask, place, nodes, ranges, runs, plain, ranks, first, stamps, epoch, stack, top, out, found):
+    """Enter those of a run that ask a range in which the value of some vertex of a mask lies."""
+    begin, end, kind, domain = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], np.int64(runs[run, 3])
+    least, most = extremes(mask, ranks, domain, first)
+    held = 0
+    if most < 0:
+        return top, found, held
+    if kind == POINT:
+        begin = seek_rank(nodes, ranges, plain, begin, end, least)
+    for child in range(begin, end):
+        number = np.int64(nodes[child, 1]) - plain
+        if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
+            break
+        both = in_range(number, mask, ranges, ranks, first)
+        if both != NOTHING:
+            held += 1
+            top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
+    return top, found, held
+
+
+@kernel
+def admit(child, mask, place, nodes, stamps, epoch, stack, top, out, found):
+    """A child holds: tell its group if it ends a pattern, otherwise put it on the stack."""
+    if not place & DOUBT or stamps[child] != epoch:
+        if nodes[child, 3] & LEAF:
+            out[found] = child
+            found += 1
+            stamps[child] = epoch
+        else:
+            stack[top, 0] = np.uint64(child) | np.uint64(place) << np.uint64(32)
+            stack[top, 1] = mask
+            top += 1
+    return top, found
+
+
+@kernel
+def extremes(mask, ranks, domain, first):
+    """The least and the greatest rank of some vertices; both -1 if none has one."""
+    least, most = np.int64(-1), np.int64(-1)
+    while mask != NOTHING:
+        rank = np.int64(ranks[domain, first + lowest(mask)])
+        mask &= mask - ONE
+        if rank >= 0:
+            least = rank if least < 0 else min(least, rank)
+            most = max(most, rank)
+    return least, most
+
+
+@kernel
+def seek_node(wide, node):
+    """The row of a wide node."""
+    begin, end = 0, len(wide) - 1
+    while begin < end:
+        middle = (begin + end) >> 1
+        if wide[middle, 0] < node:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@kernel
+def seek_label(nodes, begin, end, label):
+    """The first of some siblings, sorted by label, whose label is not less."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if nodes[middle, 1] < label:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@kernel
+def seek_rank(nodes, ranges, plain, begin, end, rank):
+    """The first of some siblings, sorted by the low ends of their ranges, where that is not less."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if ranges[np.int64(nodes[middle, 1]) - plain, 1] < rank:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
