@@ -1,7 +1,8 @@
 """Run every benchmark, one after the other."""
 
-from benchmarks import concepts, matching, papers, reading, subscriptions, way
+from benchmarks import canonical, concepts, matching, papers, reading, subscriptions, way
 
+canonical.main()
 concepts.main()
 reading.main()
 subscriptions.main()

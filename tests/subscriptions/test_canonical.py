@@ -15,6 +15,7 @@ from triplewire.concepts.closure import close
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.brute import match_one
 from triplewire.rdf.terms import OWL, RDF, RDFS, XSD, Vocabulary
+from triplewire.subscriptions import labelling
 from triplewire.subscriptions.canonical import canonical, canonical_alternative
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.filter import parse_filter
@@ -361,6 +362,14 @@ def test_an_alternative_in_canonical_form_tells_the_subscribers_names():
     arcs = set(form.pattern.arcs)
     told = dict(form.answer)
     assert Arc(told[price], RDF.value, told[value]) in arcs
+
+
+def test_a_pattern_keeps_its_meaning_when_the_search_for_its_order_is_given_up(monkeypatch):
+    monkeypatch.setattr(labelling, "MOST_WORK", 200)
+    one = drawing(both(copies(PETERSEN, 10, 2)))
+    form, names = canonical(one, EMPTY)
+    assert {Arc(names[a.subject], a.property, names[a.object], a.scope) for a in one.arcs} == set(form.arcs)
+    assert len(set(names.values())) == 20
 
 
 def test_a_large_and_regular_pattern_takes_bounded_work_and_keeps_its_meaning():

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 Views: TypeAlias = Sequence[Sequence[tuple[int, int]]]
@@ -69,11 +70,13 @@ class _Search:
         self.best: tuple[Any, list[int]] | None = None
         self.latest: list[int] = []
         self.leaves: dict[Any, tuple[list[int], list[int]]] = {}
-        self.automorphisms: list[list[int]] = []
+        self.automorphisms: list[dict[int, int]] = []  # where each takes the elements that it moves
+        self.root: list[int] = []
 
     def run(self, colours: list[int], cells: Cells) -> list[int]:
         if len(colours) > MOST_ELEMENTS:
             return self._first(colours, cells)
+        self.root = colours
         with suppress(_Exhausted):
             self._explore(colours, cells, [])
         return self.best[1] if self.best else self.latest
@@ -132,8 +135,11 @@ class _Search:
             return self._leaf(colours, path)
         start = _target(cells)
         tried: list[int] = []
+        known, orbits = -1, self.root
         for element in cells[start]:
-            if tried and self._is_like(element, tried, path):
+            if tried and known < len(self.automorphisms):
+                known, orbits = len(self.automorphisms), self._orbits(path)
+            if tried and orbits[element] in {orbits[other] for other in tried}:
                 continue
             if self.work > MOST_WORK and self.latest:
                 raise _Exhausted
@@ -164,26 +170,41 @@ class _Search:
         if certificate in self.leaves:
             earlier, earlier_path = self.leaves[certificate]
             at = {position: element for element, position in enumerate(colours)}
-            self.automorphisms.append([at[position] for position in earlier])
+            image = [at[position] for position in earlier]
+            self.automorphisms.append({one: other for one, other in enumerate(image) if one != other})
             return next(level for level, (a, b) in enumerate(zip(path, earlier_path, strict=False)) if a != b)
+        if not self.leaves:
+            self._find_twins(colours, certificate)
         self.leaves[certificate] = colours, path
         if self.best is None or certificate < self.best[0]:
             self.best = certificate, colours
         return len(path)
 
-    def _is_like(self, element: int, tried: list[int], path: list[int]) -> bool:
-        """Whether automorphisms that leave the path alone take an element to one already tried."""
-        steps = [a for a in self.automorphisms if all(a[fixed] == fixed for fixed in path)]
-        reached = {element}
-        frontier = [element]
-        while frontier:
-            here = frontier.pop()
-            for step in steps:
-                if step[here] not in reached:
-                    reached.add(step[here])
-                    frontier.append(step[here])
-        self.work += len(reached)
-        return not reached.isdisjoint(tried)
+    def _find_twins(self, colours: list[int], certificate: Any) -> None:
+        """Neighbours in the order that may change places: of many that are all alike, this spares trying each."""
+        for one, other in pairwise(sorted(range(len(colours)), key=colours.__getitem__)):
+            if self.root[one] == self.root[other]:
+                changed = list(colours)
+                changed[one], changed[other] = colours[other], colours[one]
+                self.work += len(colours)
+                if self.certificate(changed) == certificate:
+                    self.automorphisms.append({one: other, other: one})
+
+    def _orbits(self, path: list[int]) -> list[int]:
+        """For each element, the one that stands for all that automorphisms which leave the path alone take it to."""
+        above = list(range(len(self.root)))
+
+        def top(element: int) -> int:
+            while above[element] != element:
+                above[element] = element = above[above[element]]
+            return element
+
+        for moved in self.automorphisms:
+            if moved.keys().isdisjoint(path):
+                self.work += len(moved)
+                for one, other in moved.items():
+                    above[top(one)] = top(other)
+        return [top(element) for element in range(len(above))]
 
 
 def _target(cells: Cells) -> int:
