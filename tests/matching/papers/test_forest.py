@@ -22,6 +22,7 @@ from triplewire.matching.papers.forest.predicates import MOST_CONJUNCTIONS, conj
 from triplewire.subscriptions.implication import implies
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
+    VALUE,
     Alternative,
     AttributeExists,
     AttributeTest,
@@ -193,6 +194,16 @@ def test_nothing_known_of_an_event_is_left_for_the_next():
         ["none"],
         ["cheap"],
     ]
+
+
+def test_a_test_that_fails_costs_those_that_have_it_and_is_told_of(caplog):
+    path = (NamedNode("http://example.org/price"),)
+    bad = AttributeTest(path, Call("nobody-knows-this", (VALUE,)))
+    made = matcher(good="price < 400")
+    for id_, filter_ in {"bad": bad, "worse": Call("not", (bad,))}.items():
+        made.add(Subscription(id_, (Alternative(Pattern(filters=(filter_,))),)))
+    assert ids(made.match(event(":price 1"))) == ["good"]
+    assert "nobody-knows-this" in caplog.text
 
 
 def test_numbers_that_rounding_makes_equal_are_told_apart_where_they_differ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +22,9 @@ from triplewire.rdf.terms import Term
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import VALUE, Home, Subscription, Variable
 
-TO_MATCH, MATCHED, NOT_MATCHED = range(3)
+TO_MATCH, MATCHED, NOT_MATCHED, FAILED = range(4)
+
+log = logging.getLogger(__name__)
 
 
 class CoveringForest:
@@ -104,8 +107,10 @@ class _States:
         values = self._at(predicate.path)
         found = self._index.set_of[number]
         if predicate.denied:
+            affirmed = self._index.affirmed[number]
             present = bool(values) or predicate.test is None
-            self._state[number] = MATCHED if present and not self.holds(self._index.affirmed[number]) else NOT_MATCHED
+            denied = present and not self.holds(affirmed) and self._state[affirmed] != FAILED
+            self._state[number] = MATCHED if denied else NOT_MATCHED
         elif found is None:
             self._state[number] = MATCHED if values else NOT_MATCHED
         else:
@@ -130,7 +135,12 @@ class _States:
                 return self._event.name(name)
             return term if name == VALUE else None
 
-        return test is not None and holds(test, lookup, self._at)
+        try:
+            return test is not None and holds(test, lookup, self._at)
+        except Exception:
+            log.exception("the test %s cannot be tried on %s, and is passed over", test, term)
+            self._state[number] = FAILED
+            return False
 
     def _at(self, path: Path) -> frozenset[Term]:
         """The values at the end of a path from the home vertex."""
