@@ -32,6 +32,7 @@ CLOSE_TOGETHER = [
     *worlds.LITERALS,
     *(Literal(text, datatype=XSD[kind]) for text in ("1", "2", "3") for kind in ("integer", "decimal", "double")),
     *(Literal(f"1.{zeros}1", datatype=XSD[kind]) for zeros in ("", "0" * 9, "0" * 18) for kind in ("decimal", "float")),
+    *(Literal(f"1677721{n}", datatype=XSD[kind]) for n in (6, 7) for kind in ("integer", "float", "double")),
     Literal("1" + "0" * 400, datatype=XSD.integer),
 ]
 """Numbers that rounding makes equal, or does not; and one beyond all doubles."""

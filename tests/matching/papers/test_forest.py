@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from tests.matching.papers.churn import check_churn
 from tests.matching.papers.draws import attributes, filters
 from tests.matching.test_vectors import VECTORS
-from triplewire.concepts.load import model_of
+from triplewire.concepts.load import model_of, read_ontology
 from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import BruteForce, make_matcher
@@ -19,6 +19,7 @@ from triplewire.matching.papers.forest import CoveringForest
 from triplewire.matching.papers.forest.forest import Forest
 from triplewire.matching.papers.forest.index import PredicateIndex
 from triplewire.matching.papers.forest.predicates import MOST_CONJUNCTIONS, conjunctions
+from triplewire.rdf.terms import XSD
 from triplewire.subscriptions.implication import implies
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
@@ -212,6 +213,26 @@ def test_numbers_that_rounding_makes_equal_are_told_apart_where_they_differ():
     assert len(outline(made)) == 2
     floats = event(':size "16777216"^^<http://www.w3.org/2001/XMLSchema#float>')
     assert ids(made.match(floats)) == ["most"]
+
+
+def test_numbers_of_unlike_types_are_searched_apart():
+    """16777217 is at most the float 16777216, to which it is rounded, and more than the integer."""
+    float_ = Literal("16777216", datatype=XSD.float)
+    made = CoveringForest(MODEL)
+    for id_, constant in {"float": float_, "integer": Literal(16777216)}.items():
+        test = AttributeTest((NamedNode("http://example.org/size"),), Call("<=", (VALUE, constant)))
+        made.add(Subscription(id_, (Alternative(Pattern(filters=(test,))),)))
+    assert ids(made.match(event(":size 16777217"))) == ["float"]
+
+
+def test_a_name_is_equal_to_whatever_the_model_declares_the_same():
+    same = "<http://example.org/ibm> <http://www.w3.org/2002/07/owl#sameAs> <http://example.org/bigBlue> ."
+    model = model_of(read_ontology(same, "text/turtle", "test"))
+    made = CoveringForest(model)
+    for id_, text in {"one": "maker = ex:ibm", "some": "maker in (ex:dell, ex:bigBlue)"}.items():
+        record = {"id": id_, "language": "filter", "pattern": text, "prefixes": PREFIXES}
+        made.add(parse_subscription(record, model))
+    assert ids(made.match(event(":maker :bigBlue"))) == ids(made.match(event(":maker :ibm"))) == ["one", "some"]
 
 
 @pytest.mark.parametrize(
