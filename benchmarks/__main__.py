@@ -1,6 +1,6 @@
 """Run every benchmark, one after the other."""
 
-from benchmarks import canonical, concepts, matching, papers, reading, subscriptions, way
+from benchmarks import canonical, concepts, forest, gtopss, matching, papers, reading, subscriptions, way
 
 canonical.main()
 concepts.main()
@@ -8,4 +8,6 @@ reading.main()
 subscriptions.main()
 matching.main()
 papers.main()
+gtopss.main()
+forest.main()
 way.main()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -20,6 +21,8 @@ from triplewire.matching.papers.forest import CoveringForest
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.terms import Triple
 from triplewire.subscriptions.pattern import VALUE, Alternative, AttributeTest, Call, Pattern, Subscription
+
+T = TypeVar("T")
 
 ATTRIBUTES = [NamedNode(f"http://example.org/a{n}") for n in range(20)]
 OFTEN = [1 / (n + 1) for n in range(20)]
@@ -81,7 +84,7 @@ def measure(subscriptions: int, events: int = 10) -> dict[str, object]:
     }
 
 
-def _seconds(work):
+def _seconds(work: Callable[[], T]) -> tuple[float, T]:
     start = time.process_time()
     found = work()
     return time.process_time() - start, found
@@ -93,7 +96,10 @@ def _add(matcher: Matcher, subscriptions: Iterable[Subscription]) -> None:
 
 
 def main(sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> None:
-    told = "Conjunctions of 3 to 5 predicates on 20 attributes, pure Python. Times are the process's own; counts are per event."
+    told = (
+        "Conjunctions of 3 to 5 predicates on 20 attributes, pure Python. "
+        "Times are the process's own; counts are per event."
+    )
     report("forest", told, [measure(size) for size in sizes])
 
 

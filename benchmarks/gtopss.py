@@ -133,7 +133,10 @@ def main(most: int = 30_000) -> None:
     sizes = [(most // 6, 5), (most // 3, 5), (most, 5)]
     sweep = [(most, edges) for edges in (4, 8, 16, 25, 35)]
     rows = [measure(*size) for size in sizes + sweep]
-    told = "Events of 90 arcs among at most 35 vertices, with bindings, pure Python. Times are the process's own; counts are per event."
+    told = (
+        "Events of 90 arcs among at most 35 vertices, with bindings, pure Python. "
+        "Times are the process's own; counts are per event."
+    )
     report("gtopss", told, rows)
 
 
