@@ -120,3 +120,25 @@ def test_a_users_mistake_is_one_line(arguments, message):
     assert found.returncode == 2
     assert len(found.stderr.splitlines()) == 1
     assert message in found.stderr
+
+
+def test_what_covers_what_is_told(tmp_path):
+    texts = {
+        "wide": "ex:size < 9",
+        "same": "ex:size < 9.0",
+        "narrow": 'ex:size < 4 and ex:name = "x"',
+        "other": "ex:q = 1",
+    }
+    records = [GOOD | {"id": id_, "pattern": text} for id_, text in texts.items()]
+    path = lines(tmp_path / "s.ndjson", records)
+    status, told = checked(path)
+    assert status == 0
+    assert [(one["equal_to"], one["covers"], one["covered_by"]) for one in told] == [
+        (["same"], ["narrow"], []),
+        (["wide"], ["narrow"], []),
+        ([], [], ["wide", "same"]),
+        ([], [], []),
+    ]
+    shown = run("subscription", "check", path).stdout
+    assert "  equal to same\n  covers narrow\n" in shown
+    assert "  covered by wide, same\n" in shown

@@ -17,6 +17,7 @@ from triplewire.errors import UsageError
 if TYPE_CHECKING:
     from triplewire.concepts.model import ConceptModel
     from triplewire.matching.lines import Entry
+    from triplewire.subscriptions.relatives import Relatives
 
 _LONGEST_NAME = 100
 _MOST_NAMED = 10
@@ -47,31 +48,33 @@ def check(
         Path | None, typer.Option("--svg", metavar="DIR", help="Draw a picture of each into this folder.")
     ] = None,
 ) -> None:
-    """Say in one sentence what each subscription of FILE means, with its warnings and what is wrong with it.
+    """Say what each subscription of FILE means, what it covers and what covers it, and what is wrong with it.
 
     FILE holds a JSON object a line. Exit status 3 if one of them is refused.
     """
     from triplewire.concepts.load import load_model
-    from triplewire.matching.lines import read_lines, read_subscriptions
+    from triplewire.matching.lines import Entry, read_lines, read_subscriptions
+    from triplewire.subscriptions.relatives import relatives
 
     model = load_model(ontology)
     folder = None if svg is None else _made(svg)
     found = list(read_subscriptions(read_lines(file), model))
+    entries = [one for one in found if isinstance(one, Entry)]
+    family = iter(relatives([entry.subscription for entry in entries], model))
     out = console()
     for one in found:
+        told = _report(one, next(family), model, folder) if isinstance(one, Entry) else one
         if as_json:
-            print_json(one if isinstance(one, dict) else _report(one, model, folder))
-        elif isinstance(one, dict):
-            _print_refusal(one, out)
+            print_json(told)
         else:
-            _print(_report(one, model, folder), out)
+            (_print if isinstance(one, Entry) else _print_refusal)(told, out)
     if not found:
         raise UsageError(f"{file}: no subscription")
-    if any(isinstance(one, dict) for one in found):
+    if len(entries) < len(found):
         raise typer.Exit(BAD_INPUT)
 
 
-def _report(entry: Entry, model: ConceptModel, folder: Path | None) -> dict[str, Any]:
+def _report(entry: Entry, family: Relatives, model: ConceptModel, folder: Path | None) -> dict[str, Any]:
     """What there is to say of a subscription; its picture is drawn on the way."""
     from triplewire.subscriptions.english import sentence
     from triplewire.subscriptions.picture import picture
@@ -83,6 +86,9 @@ def _report(entry: Entry, model: ConceptModel, folder: Path | None) -> dict[str,
         "language": entry.record["language"],
         "means": sentence(one, model),
         "warnings": list(one.warnings),
+        "equal_to": list(family.equal),
+        "covers": list(family.covered),
+        "covered_by": list(family.covering),
     }
     if folder is not None:
         path = folder / _file_name(one.id, entry.line.number)
