@@ -85,10 +85,22 @@ class _Rewriting:
                 return AttributeTest(tuple(map(self.property, path)), self.condition(test))
             case AttributeExists(path):
                 return AttributeExists(tuple(map(self.property, path)))
+            case Call("sparql", (own,)):
+                return Call("sparql", (self._renamed(own),))
             case Call("and" | "or" | "not" as name, arguments):
                 return Call(name, tuple(map(self.condition, arguments)))
             case Call(name, arguments):
                 return _folded(_call(name, tuple(map(self.term, arguments))))
+            case _:
+                return expression
+
+    def _renamed(self, expression: Expression) -> Expression:
+        """An expression in another reading, in which only names may change."""
+        match expression:
+            case NamedNode():
+                return self.name(expression)
+            case Call(name, arguments):
+                return Call(name, tuple(map(self._renamed, arguments)))
             case _:
                 return expression
 

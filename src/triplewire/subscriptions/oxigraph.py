@@ -269,6 +269,15 @@ def _tz(term: Term) -> Term:
     return Literal(f"{'-' if found.zone < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}")
 
 
+def _timezone(term: Term) -> Term:
+    found = known(term) if isinstance(term, Literal) else None
+    if not isinstance(found, Moment) or found.zone is None:
+        raise FilterError(f"{term} has no time zone")
+    hours, minutes = divmod(abs(found.zone), 60)
+    parts = "".join(f"{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
+    return Literal(f"{'-' if found.zone < 0 else ''}PT{parts or '0S'}", datatype=XSD.dayTimeDuration)
+
+
 def _whole(function: Function) -> Function:
     """A function whose arguments but the first must be integers."""
 
@@ -361,6 +370,7 @@ OWN: dict[str, Function] = FUNCTIONS | {
     "minutes": Function(_part(4), 1, 1),
     "seconds": Function(_part(5), 1, 1),
     "tz": Function(_tz, 1, 1),
+    "timezone": Function(_timezone, 1, 1),
     "strdt": Function(_made(_typed), 2, 2),
     "strlang": Function(_made(_tagged), 2, 2),
     "iri": Function(_made(_iri), 1, 1),

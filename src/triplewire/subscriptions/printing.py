@@ -106,6 +106,11 @@ class _Ops(Notation):
     negation = NOT
     signs = False
 
+    def call(self, name: str, arguments: tuple[Expression, ...]) -> str:
+        if name == "sparql":
+            raise _cannot("ops", "compare unlike types as a SPARQL query does")
+        return super().call(name, arguments)
+
     def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
         raise _cannot("ops", "test an attribute without binding it")
 
@@ -187,7 +192,9 @@ class _Sparql(Notation):
         if name == "number":
             read = ", ".join(f"{self.iri(kind)}({told[0]})" for kind in (XSD.integer, XSD.decimal, XSD.double))
             return f"IF(datatype({told[0]}) = {self.iri(XSD.string)}, COALESCE({read}, {told[0]}), {told[0]})"
-        return f"{_FUNCTIONS.get(name, name.upper())}({', '.join(told)})"
+        if name == "sparql":
+            return f"({told[0]})"
+        return f"{name if ':' in name else _FUNCTIONS.get(name, name.upper())}({', '.join(told)})"
 
     def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
         raise _cannot("sparql", "test an attribute inside a function's call")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, cast
 from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode, Store
-from rdflib.plugins.sparql.parserutils import CompValue
 
 from triplewire.concepts.model import EVERY_RESOURCE
 from triplewire.errors import SubscriptionError
@@ -21,10 +20,9 @@ from triplewire.rdf.terms import RDF, RDFS, TW, WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, ClassConstraint, Pattern, Residual, Variable
-from triplewire.subscriptions.sparql_filter import unwrapped
 from triplewire.subscriptions.sparql_graph import GraphPatterns
-from triplewire.subscriptions.sparql_text import lexemes, refuse
-from triplewire.subscriptions.sparql_tree import Query, children, read
+from triplewire.subscriptions.sparql_text import error_at, lexemes, refuse
+from triplewire.subscriptions.sparql_tree import Query, read
 from triplewire.subscriptions.sparql_ways import Strength, Way
 
 MOST_WORDS = 1_000
@@ -60,14 +58,14 @@ def _meaning(text: str, prefixes: tuple[tuple[str, str], ...]) -> Meaning:
         raise SubscriptionError(message, language="sparql")
     refuse(text, found)
     query = read(text, found, WELL_KNOWN_PREFIXES | dict(prefixes))
-    _check_regexes(query, query.tree)
+    _check_regexes(query)
     return _compiled(query)
 
 
 def _compiled(query: Query) -> Meaning:
     form: Any = _FORMS[query.tree.name]
     body = _body(query)
-    names = tuple(sorted({_iri(query, number) for number in query.vertices} - {TW.home}, key=str))
+    names = tuple(sorted({_iri(query, number) for number in query.shape.vertices} - {TW.home}, key=str))
     patterns = GraphPatterns(query)
     whole = Residual(body, form, patterns.names_home, names)
     _try(whole.query)
@@ -122,7 +120,7 @@ def _iri(query: Query, number: int) -> NamedNode:
 
 def _body(query: Query) -> str:
     """The query with its names written out; vertices in angle brackets, and no property in the same way as a vertex."""
-    vertices = {_iri(query, number).value for number in query.vertices}
+    vertices = {_iri(query, number).value for number in query.shape.vertices}
     numbers = {lexeme.start: number for number, (lexeme, _) in enumerate(query.constants)}
     out, end = [], query.lexemes[0].start if query.lexemes else 0
     for lexeme in query.lexemes:
@@ -132,7 +130,7 @@ def _body(query: Query) -> str:
         term = query.constants[numbers[lexeme.start]][1] if lexeme.start in numbers else None
         if not isinstance(term, NamedNode):
             out.append(lexeme.text)
-        elif numbers[lexeme.start] not in query.vertices and term.value in vertices:
+        elif numbers[lexeme.start] not in query.shape.vertices and term.value in vertices:
             out.append(f"<\\u{ord(term.value[0]):04x}{term.value[1:]}>")
         else:
             out.append(str(term))
@@ -153,25 +151,14 @@ def _as_select(text: str) -> str:
     return f"SELECT * {text[found[end].start :]}"
 
 
-def _check_regexes(query: Query, node: Any) -> None:
+def _check_regexes(query: Query) -> None:
     """Refuse at once a constant regular expression that RE2 refuses: it would be an error on every event."""
-    if isinstance(node, CompValue) and node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
-        rule, flags = _text(query, node.pattern), _text(query, node.flags) if node.flags else ""
-        if rule is not None and flags is not None:
-            try:
-                compiled(rule, flags)
-            except BadRegexError as error:
-                raise SubscriptionError(f"{error}.", language="sparql") from None
-    for child in children(node):
-        _check_regexes(query, child)
-
-
-def _text(query: Query, node: Any) -> str | None:
-    """The text that an expression is, if it is nothing else."""
-    node = unwrapped(node)
-    return (
-        query.constants[int(node.string)][1].value if isinstance(node, CompValue) and node.name == "literal" else None
-    )
+    for number, flags in query.shape.rules:
+        lexeme, rule = query.constants[number]
+        try:
+            compiled(rule.value, query.constants[flags][1].value if flags is not None else "")
+        except BadRegexError as error:
+            raise error_at(query.text, lexeme.start, f"{error}.") from None
 
 
 def _try(query: str) -> None:

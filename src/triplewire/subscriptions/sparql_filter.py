@@ -17,7 +17,7 @@ from triplewire.rdf.values import Moment, Number, Text
 from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.oxigraph import OWN, known
 from triplewire.subscriptions.pattern import Call, Expression, Home, Variable
-from triplewire.subscriptions.sparql_tree import children
+from triplewire.subscriptions.sparql_tree import children, unwrapped
 
 Leaf = Callable[[Any], Variable | Home | NamedNode | Literal]
 
@@ -51,15 +51,6 @@ def conjuncts(node: Any) -> Iterator[Any]:
             yield from conjuncts(part)
     else:
         yield node
-
-
-def unwrapped(node: Any) -> Any:
-    """An expression without the levels of the grammar that say nothing."""
-    while (
-        isinstance(node, CompValue) and set(node) == {"expr"} and node.name not in _UNARY and node.name != "UnaryPlus"
-    ):
-        node = node.expr
-    return node
 
 
 def expression(node: Any, leaf: Leaf) -> Expression:

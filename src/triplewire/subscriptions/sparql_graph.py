@@ -22,10 +22,9 @@ from triplewire.subscriptions.sparql_filter import (
     conjuncts,
     expression,
     sees_names,
-    unwrapped,
 )
 from triplewire.subscriptions.sparql_path import Paths, arc
-from triplewire.subscriptions.sparql_tree import Query, children
+from triplewire.subscriptions.sparql_tree import Query, children, unwrapped
 from triplewire.subscriptions.sparql_ways import (
     MOST_WAYS,
     Strength,
@@ -48,7 +47,7 @@ class GraphPatterns:
     def __init__(self, query: Query) -> None:
         self.query = query
         self.names_home = any(term == TW.home for _, term in query.constants)
-        self.user = frozenset(Variable(str(node)) for node in _leaves(query.tree) if isinstance(node, rdflib.Variable))
+        self.user = query.shape.variables
         self._blank: dict[str, Variable] = {}
         self._numbers = count(1)
         self._stem = "_"
@@ -62,22 +61,22 @@ class GraphPatterns:
 
     def select(self, node: CompValue, outside: Variables = NOBODY) -> Ways:
         """The ways of a query or sub-select, before anything is projected away."""
-        ways = self.group(node.where, outside)
+        ways = self._grouped(self.group(node.where, outside), node)
         if node.valuesClause:
             ways = join(ways, self._values(node.valuesClause))
-        grouped = [self._group_key(key) for key in children(node.groupby.condition)] if node.groupby else None
-        if grouped is not None:
-            keys = [key for key in grouped if key is not None]
-            ways = projected(ways, keys, self.fresh).weakened(Strength.DECIDING, self._named(node))
-        elif node.having or _aggregates(node.projection) or _aggregates(node.orderby):
-            ways = Ways((Way(),), Strength.DECIDING, frozenset(self._named(node)))
-        else:
-            for part in children(node.projection):
-                if part.evar:
-                    ways = self._bound(ways, part.expr, self._variable(part.evar), outside)
-        if node.having:
-            ways = ways.weakened(Strength.NECESSARY)
+        for part in children(node.projection):
+            if part.evar:
+                ways = self._bound(ways, part.expr, self._variable(part.evar), outside)
         return ways
+
+    def _grouped(self, ways: Ways, node: CompValue) -> Ways:
+        """The ways of groups: one for each key, and one in any case where there are no keys."""
+        if node.groupby:
+            keys = [self._variable(key) for key in children(node.groupby.condition) if isinstance(key, rdflib.Variable)]
+            ways = projected(ways, keys, self.fresh).weakened(Strength.DECIDING, self._made(node))
+        elif node.having or _aggregates(node.projection) or _aggregates(node.orderby):
+            ways = Ways((Way(),), Strength.DECIDING, frozenset(self._made(node)))
+        return ways.weakened(Strength.NECESSARY) if node.having else ways
 
     def limited(self, ways: Ways, node: CompValue) -> Ways:
         """The ways of a whole query, of whose solutions perhaps not all are told."""
@@ -128,17 +127,12 @@ class GraphPatterns:
             return ways.weakened(Strength.NECESSARY)
         return ways.weakened(Strength.TELLING) if node.modifier else ways
 
-    def _named(self, node: CompValue) -> Iterator[Variable]:
-        """The variables that a query with groups or aggregates makes."""
-        for part in children(node.projection):
-            if part.evar:
-                yield self._variable(part.evar)
-        for key in children(node.groupby.condition) if node.groupby else []:
-            if isinstance(key, CompValue) and key.var:
-                yield self._variable(key.var)
-
-    def _group_key(self, key: Any) -> Variable | None:
-        return self._variable(key) if isinstance(key, rdflib.Variable) else None
+    def _made(self, node: CompValue) -> Iterator[Variable]:
+        """The variables that groups and aggregates make."""
+        keys = children(node.groupby.condition) if node.groupby else []
+        names = [part.evar for part in children(node.projection)]
+        names += [key.var for key in keys if isinstance(key, CompValue)]
+        return (self._variable(name) for name in names if name)
 
     def _possible(self, ways: Ways, more: Ways) -> Variables:
         """The variables of an optional part that the rest does not bind in any case."""
@@ -228,14 +222,6 @@ class GraphPatterns:
         if label not in self._blank:
             self._blank[label] = self.fresh()
         return self._blank[label]
-
-
-def _leaves(node: Any) -> Iterator[Any]:
-    found = children(node)
-    if not found:
-        yield node
-    for child in found:
-        yield from _leaves(child)
 
 
 def _aggregates(node: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, cast
 
 import rdflib
@@ -29,13 +29,31 @@ _CONSTANTS = ("iri", "name", "string", "number")
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What queries that differ in constants only have in common. In the tree numbers stand for constants.
+
+    ``vertices`` are the numbers of the IRIs that stand anywhere but in the place of a property, function or datatype;
+    ``rules`` those of the regular expressions, with the numbers of their flags.
+    """
+
+    tree: CompValue
+    vertices: frozenset[int]
+    variables: frozenset[Variable]
+    rules: tuple[tuple[int, int | None], ...]
+
+
+@dataclass(frozen=True)
 class Query:
-    """A query's lexemes and parse tree. In the tree a number stands for a constant: its place among ``constants``."""
+    """A query's lexemes and shape, and its ``constants`` by their numbers."""
 
     text: str
     lexemes: tuple[Lexeme, ...]
     constants: tuple[tuple[Lexeme, NamedNode | Literal], ...]
-    tree: CompValue
+    shape: Shape
+
+    @property
+    def tree(self) -> CompValue:
+        return self.shape.tree
 
     def term(self, node: Any, blank: Callable[[str], Variable]) -> Variable | NamedNode | Literal:
         """The term that a leaf of the tree is; ``blank`` gives the variable that a blank node stands for."""
@@ -60,11 +78,6 @@ class Query:
         number = cast(Literal, self.constants[int(abs(float(node)))][1])
         return Literal(f"-{number.value}", datatype=number.datatype) if str(node).startswith("-") else number
 
-    @cached_property
-    def vertices(self) -> frozenset[int]:
-        """The numbers of the IRIs that stand anywhere but in the place of a property, function or datatype."""
-        return frozenset(_vertices(self.tree))
-
 
 def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
     """Parse a query whose lexemes are known. ``prefixes`` are known beside those that it declares."""
@@ -75,12 +88,12 @@ def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
     constants = [lexeme for lexeme in body if lexeme.kind in _CONSTANTS]
     numbers = {lexeme.start: number for number, lexeme in enumerate(constants)}
     try:
-        tree = _tree("".join(_shape(text, body, numbers)))
+        shape = _shape("".join(_shaped(text, body, numbers)))
     except _BadShapeError:
         head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
         raise mistake(text, body, head + text) from None
     terms = tuple((lexeme, _constant(text, lexeme, known, base)) for lexeme in constants)
-    return Query(text, tuple(body), terms, tree)
+    return Query(text, tuple(body), terms, shape)
 
 
 class _BadShapeError(Exception):
@@ -88,17 +101,19 @@ class _BadShapeError(Exception):
 
 
 @lru_cache(maxsize=4096)
-def _tree(shape: str) -> CompValue:
+def _shape(text: str) -> Shape:
     try:
-        found: CompValue = parseQuery(shape)[1]
-        return found
+        tree: CompValue = parseQuery(text)[1]
+        variables = frozenset(Variable(str(node)) for node in _leaves(tree) if isinstance(node, rdflib.Variable))
+        vertices = frozenset(_vertices(tree, frozenset(_property_variables(tree))))
+        return Shape(tree, vertices, variables, tuple(_rules(tree)))
     except RecursionError:
         raise SubscriptionError("the query is nested too deeply", language="sparql") from None
     except Exception:  # rdflib's parser fails in many ways
         raise _BadShapeError from None
 
 
-def _shape(text: str, body: list[Lexeme], numbers: Mapping[int, int]) -> Iterator[str]:
+def _shaped(text: str, body: list[Lexeme], numbers: Mapping[int, int]) -> Iterator[str]:
     """The query with a number in the place of each constant, of the same kind, and blanks in one form."""
     end = body[0].start if body else 0
     for lexeme in body:
@@ -174,14 +189,60 @@ def children(node: Any) -> list[Any]:
     return list(node) if isinstance(node, list | ParseResults) else []
 
 
-def _vertices(node: Any) -> Iterator[int]:
+def unwrapped(node: Any) -> Any:
+    """An expression without the levels of the grammar that say nothing."""
+    while isinstance(node, CompValue) and len(node) == 1 and "expr" in node and not node.name.startswith("Unary"):
+        node = node.expr
+    return node
+
+
+def _vertices(node: Any, properties: frozenset[str]) -> Iterator[int]:
+    """The numbers of the IRIs that may be vertices; ``properties`` are variables for properties."""
     if isinstance(node, rdflib.URIRef) and (number := _number(node)) is not None:
         yield number
     elif isinstance(node, CompValue) and node.name == "PathAlternative":
         return
+    elif isinstance(node, CompValue) and node.name in ("InlineData", "ValuesClause"):
+        columns = [str(variable) not in properties for variable in node.var]
+        rows = (list(row) if isinstance(row, list | ParseResults) else [row] for row in node.value or [])
+        yield from _vertices(
+            [cell for row in rows for cell, is_kept in zip(row, columns, strict=False) if is_kept], properties
+        )
     elif isinstance(node, CompValue) and node.name in ("Function", "literal"):
-        for child in (child for key, child in node.items() if key not in ("iri", "datatype")):
-            yield from _vertices(child)
+        yield from _vertices([child for key, child in node.items() if key not in ("iri", "datatype")], properties)
     else:
         for child in children(node):
-            yield from _vertices(child)
+            yield from _vertices(child, properties)
+
+
+def _property_variables(node: Any) -> Iterator[str]:
+    if isinstance(node, CompValue) and node.name == "TriplesBlock":
+        yield from (
+            str(term) for flat in node.triples for term in list(flat)[1::3] if isinstance(term, rdflib.Variable)
+        )
+    for child in children(node):
+        yield from _property_variables(child)
+
+
+def _leaves(node: Any) -> Iterator[Any]:
+    found = children(node)
+    if not found:
+        yield node
+    for child in found:
+        yield from _leaves(child)
+
+
+def _rules(node: Any) -> Iterator[tuple[int, int | None]]:
+    """The regular expressions that are constants, and whose flags are."""
+    if isinstance(node, CompValue) and node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
+        rule, flags = _text(node.pattern), _text(node.flags)
+        if rule is not None and (flags is not None or not node.flags):
+            yield rule, flags
+    for child in children(node):
+        yield from _rules(child)
+
+
+def _text(node: Any) -> int | None:
+    """The number of the text that an expression is, if it is nothing else."""
+    node = unwrapped(node)
+    return int(node.string) if isinstance(node, CompValue) and node.name == "literal" and node.string else None

@@ -128,6 +128,8 @@ class Wording:
     def predicate(self, expression: Expression, about: Variable) -> Predicate | None:
         """What an expression says of one variable, if that can be said without naming it."""
         match expression:
+            case Call("sparql", (own,)):
+                return self.predicate(own, about)
             case Call("and" | "or" as name, arguments):
                 said = [self.predicate(argument, about) for argument in arguments]
                 return None if None in said else _joined([one for one in said if one], name)
@@ -169,6 +171,8 @@ class Wording:
     def expression(self, expression: Expression) -> str:
         """An expression that comes to a term, or a condition, in words."""
         match expression:
+            case Call("sparql", (own,)):
+                return self.expression(own)
             case Call("and" | "or" as name, arguments):
                 return listed(map(self._nested, arguments), name)
             case Call("not", (argument,)):
