@@ -310,7 +310,53 @@ def test_a_search_that_takes_too_long_says_no():
     assert not covers_pattern(tangle("x", 7, 7), tangle("y", 30, 6), EMPTY)
 
 
+def test_very_many_cases_and_constants_are_given_up_on():
+    numbers = ", ".join(map(str, range(5000)))
+    a, b = (parse_filter(text, {}, EMPTY) for text in (f"a in ({numbers})", f"a in ({numbers}, 5000) and b < 3"))
+    assert not covers_pattern(a, b, EMPTY)
+    either = " and ".join(f"(a{i} = 1 or b{i} < 2)" for i in range(40))
+    assert not covers_pattern(a, parse_filter(either, {}, EMPTY), EMPTY)
+
+
 def test_resources_are_told_from_literals():
     b = Pattern(arcs=(Arc(HOME, EX.p, X),))
     assert covers_pattern(replace(b, classes=(ClassConstraint(X, RDFS.Resource),)), b, EMPTY)
     assert not covers_pattern(replace(b, classes=(ClassConstraint(X, OWL.Thing),)), b, EMPTY)
+
+
+def attributes(rng):
+    """A conjunction of predicates over paths, and their negations."""
+
+    def drawn():
+        path = tuple(rng.choice([*PROPERTIES, RDF.type]) for _ in range(rng.choice([1, 1, 2])))
+        if rng.random() < 0.4:
+            return AttributeExists(path)
+        constant = rng.choice([*LITERALS[:5], Literal("abc"), NAMES[0], CLASSES[0]])
+        return AttributeTest(path, Call(rng.choice(["=", "!=", "<", ">="]), (VALUE, constant)))
+
+    parts = [drawn() for _ in range(rng.choice([1, 2, 3]))]
+    return tuple(Call("not", (part,)) if rng.random() < 0.25 else part for part in parts)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_attributes_are_covered_by_what_the_model_makes_of_them(seed):
+    rng = Random(seed)
+    model, b = worlds.model(rng), attributes(rng)
+    wider = [rng.choice(sorted(model.superproperties(p), key=str)) for p in PROPERTIES]
+    raised = dict(zip(PROPERTIES, wider, strict=True))
+
+    def up(part):
+        match part:
+            case Call("not", (inner,)):
+                return Call("not", (up(inner),))
+            case _:
+                return replace(part, path=tuple(raised.get(step, step) for step in part.path))
+
+    a = tuple(up(part) for part in b if rng.random() < 0.7) if rng.random() < 0.8 else attributes(rng)
+    if covers_pattern(Pattern(filters=a), Pattern(filters=b), model):
+        for _ in range(6):
+            graph = worlds.graph(rng)
+            more = [Triple(HOME_VERTEX, rng.choice(PROPERTIES), rng.choice([*NAMES, *LITERALS[:5]])) for _ in range(3)]
+            event = close(Graph(graph.triples | set(more), HOME_VERTEX), model)
+            assert matches(Pattern(filters=a), event) or not matches(Pattern(filters=b), event)

@@ -30,6 +30,8 @@ from triplewire.subscriptions.pattern import (
 Names: TypeAlias = dict[Variable, Variable]
 
 _UNIVERSAL = EVERY_RESOURCE | EVERY_LITERAL
+_MANY = 16
+"""A filter on more variables than this is not looked at to tell them apart."""
 _THIS, _OTHER = Variable(""), Variable(" ")
 
 
@@ -230,10 +232,12 @@ class _Structure:
     def _add_filter(self, filter_: Expression) -> None:
         found = list(dict.fromkeys(variables(filter_)))
         labels = []
-        for variable in found:
+        for variable in found if len(found) <= _MANY else ():
             text, _ = ordered(filter_, lambda other, this=variable: _THIS if other == this else _OTHER)  # type: ignore[misc]
             self.keys[self._number(variable)].append(text)
             labels.append((text, self.numbers[variable]))
+        for variable in found:
+            self._number(variable)
         if len(found) > 1:
             self.filters.append(filter_)
             self._see_each_other(labels)

@@ -65,13 +65,18 @@ def covers_pattern(a: Pattern, b: Pattern, model: ConceptModel) -> bool:
 
 def _cases(pattern: Pattern) -> list[Pattern]:
     """Patterns without disjunctions among the filters, of which one matches where this one does."""
-    for place, filter_ in enumerate(pattern.filters):
-        if isinstance(filter_, Call) and filter_.name == "or":
-            others = pattern.filters[:place] + pattern.filters[place + 1 :]
-            cases = [replace(pattern, filters=(*_conjuncts(part), *others)) for part in filter_.arguments]
-            found = list(islice((each for case in cases for each in _cases(case)), MOST_CASES + 1))
-            return found if len(found) <= MOST_CASES else [pattern]
-    return [pattern]
+    pending, found = [pattern], []
+    while pending:
+        case = pending.pop()
+        place = next((n for n, f in enumerate(case.filters) if isinstance(f, Call) and f.name == "or"), None)
+        if place is None:
+            found.append(case)
+        else:
+            others = case.filters[:place] + case.filters[place + 1 :]
+            pending += [replace(case, filters=(*_conjuncts(part), *others)) for part in case.filters[place].arguments]  # type: ignore[union-attr]
+        if len(pending) + len(found) > MOST_CASES:
+            return [pattern]
+    return found
 
 
 def _conjuncts(filter_: Expression) -> tuple[Expression, ...]:

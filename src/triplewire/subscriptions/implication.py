@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
@@ -24,6 +25,9 @@ Test: TypeAlias = tuple[Expression, bool]
 """An expression, and whether it is true of the value, or else is not (false, or an error)."""
 
 MOST_TRIALS = 50_000
+MOST_CONSTANTS = 256
+MOST_CASES = 64
+"""What takes more than this is not told."""
 _LARGE = 2**31
 _KINDS = frozenset(["isiri", "isblank", "isliteral", "isnumeric"])
 _NUMBER = Call("number", (VALUE,))
@@ -119,6 +123,8 @@ def _by_samples(given: tuple[Test, ...], wanted: Expression) -> bool:
     reads_texts = any(_reads_texts(test) for test in [*(t for t, _ in tests), wanted])
     if reads_texts and any(isinstance(c, Literal) and _text(c) is not None for c in constants):
         return False
+    if len(constants) > MOST_CONSTANTS:
+        return False
     try:
         terms = samples(constants, _ending(tests))
     except TooManySamplesError:
@@ -201,6 +207,8 @@ def _beginnings(given: tuple[Test, ...], part: Text) -> Iterator[Literal]:
 
 def _by_cases(given: tuple[Test, ...], wanted: Expression) -> bool:
     """Whether it holds of each of the few terms that one of the given tests is true of, or in each of its cases."""
+    if prod(len(t.arguments) for t, _ in given if isinstance(t, Call) and t.name in ("or", "in")) > MOST_CASES:
+        return False
     for place, (test, holds_) in enumerate(given):
         match test:
             case Call("or", cases) if holds_:
