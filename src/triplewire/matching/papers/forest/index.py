@@ -62,11 +62,14 @@ class PredicateIndex:
         if found is not None:
             found.discard(number, predicate)
             self.set_of[number] = None
+        del self._numbers[predicate]
+        self._free.append(number)
+        if not self._on[predicate.path]:
+            del self._on[predicate.path]
+            self._sets.pop(predicate.path, None)
         if predicate.denied:
             del self._denied[self.affirmed[number]]
             self.let_go(self.affirmed[number])
-        del self._numbers[predicate]
-        self._free.append(number)
 
     def selectivity(self, number: Number) -> tuple[int, Number]:
         predicate = self.predicates[number]

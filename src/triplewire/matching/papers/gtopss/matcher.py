@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 class _Kept:
     """A subscription as the matcher keeps it; places are columns of its shape's join."""
 
-    id: str
+    subscription: Subscription
     shape: Shape
     places: tuple[tuple[Variable, int], ...]
     constraints: tuple[tuple[int, Constraint], ...]
@@ -80,7 +80,6 @@ class GToPSS:
         self._constraints = Constraints()
         self._shapes: dict[Shape, _Subscribers] = {}
         self._kept: dict[str, _Kept] = {}
-        self._subscriptions: dict[str, Subscription] = {}
 
     def add(self, subscription: Subscription) -> None:
         pattern = _accepted(subscription)
@@ -96,18 +95,16 @@ class GToPSS:
         columns = self._shapes[shape].join.columns
         place = {variable: columns.index(star) for variable, star in stars.items()}
         kept = _Kept(
-            subscription.id,
+            subscription,
             shape,
             tuple(place.items()),
             tuple((place[v], self._constraints.intern(c, v)) for v, c in _constraints(pattern)),
             self._apart(pattern, place) if pattern.mapping == "injective" else None,
         )
-        self._subscriptions[kept.id] = subscription
-        self._kept[kept.id] = self._shapes[shape].kept[kept.id] = kept
+        self._kept[subscription.id] = self._shapes[shape].kept[subscription.id] = kept
 
     def remove(self, id_: str) -> None:
         shape = self._kept.pop(id_).shape
-        del self._subscriptions[id_]
         subscribers = self._shapes[shape]
         del subscribers.kept[id_]
         if subscribers.kept:
@@ -128,7 +125,7 @@ class GToPSS:
         return sorted(found, key=lambda match: match.subscription)
 
     def explain(self, id_: str, event: Event) -> Explanation:
-        return explain(self._subscriptions[id_], event, self.model)
+        return explain(self._kept[id_].subscription, event, self.model)
 
     def label(self, vertex: Vertex | Term) -> Any:
         """What a vertex is called in GM: names that the model declares the same have one label."""
@@ -169,7 +166,7 @@ class _Publication:
         try:
             rows = self._joins.rows(join)
         except TooManyMappingsError as error:
-            ids = ", ".join(repr(kept.id) for kept in subscriptions)
+            ids = ", ".join(repr(kept.subscription.id) for kept in subscriptions)
             log.warning("event %r has %s for %s, which are passed over", self._id, error, ids)
             return
         for kept in subscriptions if rows else ():
@@ -177,9 +174,9 @@ class _Publication:
             if bindings:
                 told = in_order(self._binding(kept, row) for row in fitting)
                 if told:
-                    yield Match(self._id, kept.id, bindings=told)
+                    yield Match(self._id, kept.subscription.id, bindings=told)
             elif any(True for _ in fitting):
-                yield Match(self._id, kept.id)
+                yield Match(self._id, kept.subscription.id)
 
     def _look_up(self) -> dict[Edge, list[Row]]:
         """The binding tables of the edges of GM that an arc of the event hits."""
