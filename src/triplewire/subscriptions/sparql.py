@@ -21,6 +21,7 @@ from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, ClassConstraint, Pattern, Residual, Variable
 from triplewire.subscriptions.sparql_graph import GraphPatterns
+from triplewire.subscriptions.sparql_mistakes import refusal
 from triplewire.subscriptions.sparql_text import error_at, lexemes, refuse
 from triplewire.subscriptions.sparql_tree import Query, read
 from triplewire.subscriptions.sparql_ways import Strength, Way
@@ -68,7 +69,7 @@ def _compiled(query: Query) -> Meaning:
     names = tuple(sorted({_iri(query, number) for number in query.shape.vertices} - {TW.home}, key=str))
     patterns = GraphPatterns(query)
     whole = Residual(body, form, patterns.names_home, names)
-    _try(whole.query)
+    _try(query, body)
     ways = patterns.limited(patterns.select(query.tree), query.tree)
     bindings: Any = "none" if form != "SELECT" else "distinct" if query.tree.modifier else "counted"
     shown = patterns.shown(query.tree, ways) if form == "SELECT" else []
@@ -161,9 +162,9 @@ def _check_regexes(query: Query) -> None:
             raise error_at(query.text, lexeme.start, f"{error}.") from None
 
 
-def _try(query: str) -> None:
-    """Let Oxigraph, which will run the query, see it now."""
+def _try(query: Query, body: str) -> None:
+    """Let Oxigraph, which may have to run the query, see it now."""
     try:
-        Store().query(query)
+        Store().query(body)
     except (SyntaxError, ValueError, RuntimeError) as error:
-        raise SubscriptionError(f"Oxigraph refuses the query: {error}", language="sparql") from None
+        raise refusal(query.text, query.lexemes, str(error)) from None

@@ -34,7 +34,7 @@ Finding = tuple[Lexeme | None, str, Sequence[str]]
 
 def mistake(text: str, body: list[Lexeme], query: str) -> SubscriptionError:
     """The error of a query whose lexemes after the prologue are ``body``; ``query`` is the text with its prefixes."""
-    for look in (_no_form, _open_text, _brackets, _strange_word, _half_filter, _short_triple):
+    for look in (_no_form, _open_text, _brackets, _strange_word, _head, _half_filter, _triple):
         found = look(body)
         if found is not None:
             at, message, expected = found
@@ -50,13 +50,59 @@ def _error(text: str, at: Lexeme | None, message: str, expected: Sequence[str]) 
     )
 
 
+def refusal(text: str, body: Sequence[Lexeme], reason: str) -> SubscriptionError:
+    """The error of a query that can be parsed, and that Oxigraph refuses for a reason that is not of its grammar."""
+    found = _blank_in_two_groups(body) or _not_grouped(body) or _taken(body)
+    if found is not None:
+        at, message, expected = found
+        return _error(text, at, message, expected)
+    return SubscriptionError(f"Oxigraph refuses the query: {reason[:200]}", language="sparql")
+
+
+def _blank_in_two_groups(body: Sequence[Lexeme]) -> Finding | None:
+    opened, groups = 0, [0]
+    seen: dict[str, int] = {}
+    for lexeme in body:
+        if lexeme.text == "{":
+            opened += 1
+            groups.append(opened)
+        elif lexeme.text == "}" and len(groups) > 1:
+            groups.pop()
+        elif lexeme.kind == "blank" and seen.setdefault(lexeme.text, groups[-1]) != groups[-1]:
+            return lexeme, "a blank node belongs to one group; use a variable to speak of it in another", ()
+    return None
+
+
+def _not_grouped(body: Sequence[Lexeme]) -> Finding | None:
+    words = [lexeme.text.upper() for lexeme in body]
+    if "GROUP" not in words or "{" not in words:
+        return None
+    keys = {lexeme.text for lexeme in body[words.index("GROUP") :]}
+    depth = 0
+    for lexeme in body[: words.index("{")]:
+        depth += {"(": 1, ")": -1}.get(lexeme.text, 0)
+        if depth == 0 and lexeme.text[0] in "?$" and lexeme.text not in keys:
+            return lexeme, "it is neither grouped by nor counted", ("a variable of GROUP BY", "an aggregate")
+    return None
+
+
+def _taken(body: Sequence[Lexeme]) -> Finding | None:
+    for n, (lexeme, following) in enumerate(pairwise(body)):
+        before = {one.text for one in body[:n]} if lexeme.text.upper() == "AS" else set()
+        if following.text in before:
+            return following, "the variable has a value already", ("a new variable",)
+    return None
+
+
 def _no_form(body: list[Lexeme]) -> Finding | None:
     if not body:
         return None, "", _FORMS
     if body[0].text.upper() in _FORMS:
         return None
+    if body[0].text.upper() == "PREFIX":
+        return body[min(1, len(body) - 1)], "a prefix is declared as PREFIX ex: <http://…>", ()
     near = nearest(body[0].text.upper(), [*_FORMS, "PREFIX"])
-    return body[0], f"did you mean {near}?"[:-1] if near else "", _FORMS
+    return body[0], f"perhaps {near} was meant" if near else "", _FORMS
 
 
 def _open_text(body: list[Lexeme]) -> Finding | None:
@@ -112,8 +158,20 @@ def _half_filter(body: list[Lexeme]) -> Finding | None:
     return None
 
 
-def _short_triple(body: list[Lexeme]) -> Finding | None:
-    """A triple that ends before its object."""
+def _head(body: list[Lexeme]) -> Finding | None:
+    """A comma between variables, or a WHERE without its group."""
+    for lexeme, following in pairwise(body):
+        if lexeme.text == "{":
+            return None
+        if following.text == "," and lexeme.text[0] in "?$" and body[0].text.upper() == "SELECT":
+            return following, "variables stand side by side", ("a variable", "'{'")
+        if lexeme.text.upper() == "WHERE" and following.text != "{":
+            return following, "", ("'{'",)
+    return None
+
+
+def _triple(body: list[Lexeme]) -> Finding | None:
+    """A triple that ends before its object, or does not end after it."""
     depth, parts = 0, 0
     for lexeme, following in pairwise(body):
         if lexeme.text in ("{", ".", "}"):
@@ -133,6 +191,8 @@ def _short_triple(body: list[Lexeme]) -> Finding | None:
         if depth == 0 and following.text in ("}", ".") and parts in (1, 2):
             expected = ("a property", "an object")[parts - 1 :]
             return following, "the triple is not complete", expected
+        if depth == 0 and is_term and parts == 4:
+            return lexeme, "a triple has three parts", ("'.'", "';'", "','", "'}'")
     return None
 
 
