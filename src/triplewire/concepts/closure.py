@@ -59,11 +59,14 @@ class ClosedEvent:
 def close(graph: Graph, model: ConceptModel) -> ClosedEvent:
     """Add to an event everything the concept model says of it, and nothing else."""
     names = _own_names(graph, model)
-    asserted = frozenset(renamed(triple, names) for triple in graph.triples)
+    asserted = frozenset(renamed(triple, names) for triple in graph.triples) if names else graph.triples
     members = set(_list_members(asserted))
-    relations = {fact for t in asserted | members if t.property != RDF.type for fact in _under_entailed(t, model)}
-    closed: set[Triple] = set()
-    new = members | asserted | {renamed(triple, names) for triple in _known_types(graph, model)}
+    silent = {property_: model.is_silent(property_) for property_ in {triple.property for triple in asserted}}
+    speaking = members | {triple for triple in asserted if not silent[triple.property]}
+    relations = {fact for t in speaking if t.property != RDF.type for fact in _under_entailed(t, model)}
+    relations |= asserted - speaking
+    closed: set[Triple] = set(asserted - speaking)
+    new = speaking | {renamed(triple, names) for triple in _known_types(graph, model)}
     while new:
         closed |= new
         new = {renamed(fact, names) for triple in new for fact in consequences(triple, model)} - closed

@@ -135,6 +135,15 @@ class ConceptModel:
         for inverse in self.inverses.get(property_, ()):
             yield inverse, not back
 
+    def is_silent(self, property_: NamedNode) -> bool:
+        """Whether an arc of a property says nothing more than itself."""
+        return not (
+            property_ in self.property_parents
+            or property_ in self.inverses
+            or property_.value.startswith(RDF.base)
+            or (self.typing == "rdfs" and (property_ in self.domains or property_ in self.ranges))
+        )
+
     def _parents_of(self, property_: Resource) -> Iterable[Resource]:
         """A property's parents; a container's ``rdf:_1``, ``rdf:_2``, … are below ``rdfs:member`` in every model."""
         yield from self.property_parents.get(property_, ())
@@ -231,6 +240,8 @@ class ConceptModel:
 
     def aliases(self, name: Resource) -> frozenset[Resource]:
         """All names that the model declares to be the same as this one, itself included."""
+        if name not in self.same:
+            return frozenset((name,))
         return frozenset(reachable(name, lambda one: self.same.get(one, ())))
 
     @cached_property

@@ -42,6 +42,8 @@ ANY = b"*"
 ANY_VERTEX = b"v"
 """The label of every vertex of G*, asked where nothing else keeps a pattern's vertex to those that the event names."""
 IS_A = {"<=": b"l", "<": b"L", ">=": b"g", ">": b"G", "=": b"e"}
+STANDALONE = b"s"
+"""The label of every vertex, asked where a pattern's vertex has no arcs: an event's others need not be entered else."""
 _EVERYWHERE = {text_of(cls) for cls in EVERY_RESOURCE}
 SCOPES = {Scope.CLOSED: b"c", Scope.RELATIONS: b"r", Scope.ASSERTED: b"a"}
 
@@ -89,6 +91,8 @@ class _Compilation:
         for number in set(range(len(labels))).difference(*((s, o) for s, _, o in arcs)):
             if not any(map(_tells_own_vertices, labels[number])):
                 labels[number].add(ANY_VERTEX)
+            if HOME_KEY not in labels[number]:
+                labels[number].add(STANDALONE)
         decided = not self.undecided and len(self.labels) <= MOST_VERTICES
         return Compiled(tuple(map(frozenset, labels)), arcs, self.pattern.mapping == "injective", decided)
 

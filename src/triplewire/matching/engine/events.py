@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
-from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES
+from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES, STANDALONE
 from triplewire.matching.engine.conditions import text_of
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent
 from triplewire.matching.engine.facts import Facts
@@ -70,7 +70,8 @@ class Encoder:
         self.labels_above = _Memory(self._labels_above)
         self._properties = _Memory(self._property)
         self.places = _Memory(self._places_of)
-        self.universal = self._labels([ANY_VERTEX, *(b"c" + text_of(cls) for cls in EVERY_RESOURCE)])
+        self.universal = self._labels([ANY_VERTEX, STANDALONE, *(b"c" + text_of(cls) for cls in EVERY_RESOURCE)])
+        self._standalone = vocabulary.label(STANDALONE) >= 0
         self._compares = not vocabulary.kinds.isdisjoint({b"l", b"L", b"e", b"g", b"G"})
 
     def encode(self, facts: Facts) -> tuple[EncodedEvent, bool]:
@@ -79,21 +80,38 @@ class Encoder:
         It is not if a value is rounded onto several bounds: then it stands there once for each, and some that match
         may not.
         """
-        labels = [self._vertex(term, facts) for term in facts.vertices]
+        arcs, loops = self._arcs(facts)
+        entered = self._entered(facts, arcs)
+        terms = [facts.vertices[vertex] for vertex in entered]
+        numbers = {term: number for number, term in enumerate(terms)}
+        labels = [self._vertex(term, facts) for term in terms]
         if facts.closed.home is not None:
-            labels[facts.numbers[facts.closed.home]].add(HOME_LABEL)
+            labels[numbers[facts.closed.home]].add(HOME_LABEL)
+        for vertex, loop in loops:
+            if facts.vertices[vertex] in numbers:
+                labels[numbers[facts.vertices[vertex]]].add(loop)
         if self._compares:
-            self._compare(facts, labels)
-        arcs: list[tuple[int, int, int]] = []
-        for scope in self.vocabulary.scopes:
-            arcs += self._arcs(facts, scope, labels)
-        ranks, copies = self._ranks(facts)
-        resource = [not isinstance(term, Literal) for term in facts.vertices]
-        for original in copies:
-            labels.append(labels[original])
-            resource.append(False)
-        arcs += [(s, p, len(facts.vertices) + i) for i, one in enumerate(copies) for s, p, o in arcs if o == one]
-        return _encoded(labels, ranks, arcs, resource), not copies
+            self._compare(facts, numbers, labels)
+        ranks, copies = self._ranks(terms)
+        places = np.full(len(facts.vertices), -1, np.int32)
+        places[entered] = np.arange(len(entered))
+        rows = np.array(arcs, np.int32).reshape(-1, 3)
+        rows[:, [0, 2]] = places[rows[:, [0, 2]]]
+        more = [rows[rows[:, 2] == original] for original in copies]
+        for number, some in enumerate(more):
+            some[:, 2] = len(terms) + number
+        resource = [not isinstance(term, Literal) for term in terms] + [False] * len(copies)
+        labels += [labels[original] for original in copies]
+        return _encoded(labels, ranks, np.concatenate([rows, *more]), resource), not copies
+
+    def _entered(self, facts: Facts, arcs: list[tuple[int, int, int]]) -> list[int]:
+        """The vertices that patterns can reach: if none asks for a vertex by itself, those at the ends of arcs."""
+        if self._standalone:
+            return list(range(len(facts.vertices)))
+        ends = {arc[0] for arc in arcs} | {arc[2] for arc in arcs}
+        if facts.closed.home is not None:
+            ends.add(facts.numbers[facts.closed.home])
+        return sorted(ends)
 
     def _vertex(self, term: Term, facts: Facts) -> set[int]:
         """The labels of a vertex by itself, without comparisons in the taxonomy and loops."""
@@ -117,7 +135,7 @@ class Encoder:
 
     def _labels_of_literal(self, literal: Literal) -> tuple[int, ...]:
         classes = self.model.literal_classes(literal)
-        own = [ANY_VERTEX, b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
+        own = [ANY_VERTEX, STANDALONE, b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
         above = {upper for cls in classes for upper in self.model.class_hierarchy.above(cls)}
         return self._labels([*own, *(kind + text_of(cls) for cls in above for kind in (b"l", b"L"))])
 
@@ -127,15 +145,15 @@ class Encoder:
         pairs = ((self.vocabulary.label(b"l" + text), self.vocabulary.label(b"L" + text)) for text in texts)
         return tuple(pair for pair in pairs if pair != (-1, -1))
 
-    def _compare(self, facts: Facts, labels: list[set[int]]) -> None:
+    def _compare(self, facts: Facts, numbers: dict[Term, int], labels: list[set[int]]) -> None:
         """Add the labels of comparisons in the taxonomy."""
-        for term, own in zip(facts.vertices, labels, strict=True):
+        for term, own in zip(numbers, labels, strict=True):
             own.update(self._stated(term, facts))
             if not isinstance(term, Literal):
                 own.update(self._at_or_below(term, facts))
         for upper, label in self._at_or_above(facts):
-            if upper in facts.numbers:
-                labels[facts.numbers[upper]].add(label)
+            if upper in numbers:
+                labels[numbers[upper]].add(label)
 
     def _stated(self, term: Term, facts: Facts) -> Iterator[int]:
         """The labels of the classes that are stated outright."""
@@ -183,39 +201,40 @@ class Encoder:
         text = key[0] + text_of(key[1])
         return self.vocabulary.properties.find(text), self.vocabulary.label(b"o" + text)
 
-    def _arcs(self, facts: Facts, scope: Scope, labels: list[set[int]]) -> Iterator[tuple[int, int, int]]:
-        """The arcs in a scope that patterns name; loops are entered as labels too."""
-        letter = SCOPES[scope]
-        any_property = self.vocabulary.properties.find(letter + ANY)
-        any_loop = self.vocabulary.label(b"o" + letter + ANY)
-        pairs: set[tuple[int, int]] = set()
-        for property_, ends in facts.arcs(scope).items():
-            number, loop = self._properties((letter, property_))
-            if number >= 0:
-                yield from ((s, number, o) for s, o in ends)
-            if loop >= 0:
-                for s, o in ends:
-                    if s == o:
-                        labels[s].add(loop)
-            if any_property >= 0 or any_loop >= 0:
-                pairs.update(ends)
-        if any_property >= 0:
-            yield from ((s, any_property, o) for s, o in pairs)
-        if any_loop >= 0:
-            for s, o in pairs:
-                if s == o:
-                    labels[s].add(any_loop)
+    def _arcs(self, facts: Facts) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+        """The arcs that patterns name; and the loops that they do, each with its vertex."""
+        arcs: list[tuple[int, int, int]] = []
+        loops: list[tuple[int, int]] = []
+        for scope in self.vocabulary.scopes:
+            letter = SCOPES[scope]
+            by_property = facts.arcs(scope)
+            for property_, ends in by_property.items():
+                number, loop = self._properties((letter, property_))
+                if number >= 0:
+                    arcs += [(s, number, o) for s, o in ends]
+                if loop >= 0:
+                    loops += [(s, loop) for s, o in ends if s == o]
+            number, loop = self._any(letter)
+            if number >= 0 or loop >= 0:
+                pairs = {pair for ends in by_property.values() for pair in ends}
+                arcs += [(s, number, o) for s, o in pairs if number >= 0]
+                loops += [(s, loop) for s, o in pairs if s == o and loop >= 0]
+        return arcs, loops
+
+    def _any(self, letter: bytes) -> tuple[int, int]:
+        """The number of any property in a scope, and of the label for a loop of any."""
+        return self.vocabulary.properties.find(letter + ANY), self.vocabulary.label(b"o" + letter + ANY)
 
     def _places_of(self, literal: Literal) -> Places:
         return tuple(self.vocabulary.domains.places(literal))
 
-    def _ranks(self, facts: Facts) -> tuple[NDArray[np.int32], list[int]]:
+    def _ranks(self, terms: list[Term]) -> tuple[NDArray[np.int32], list[int]]:
         """The ranks of values, and the vertices that stand in several places and are entered once more for each."""
         count = len(self.vocabulary.domains.names)
         columns: list[list[int]] = []
         copies: list[int] = []
         more: list[list[int]] = []
-        for vertex, term in enumerate(facts.vertices):
+        for vertex, term in enumerate(terms):
             column = [-1] * count
             if count and isinstance(term, Literal):
                 places = self.places(term)
@@ -250,7 +269,7 @@ class _Memory(dict[Key, Answer]):
 
 
 def _encoded(
-    labels: list[set[int]], ranks: NDArray[np.int32], arcs: list[tuple[int, int, int]], resource: list[bool]
+    labels: list[set[int]], ranks: NDArray[np.int32], arcs: NDArray[np.int32], resource: list[bool]
 ) -> EncodedEvent:
     offsets = np.zeros(len(labels) + 1, np.int64)
     np.cumsum([len(own) for own in labels], out=offsets[1:])
@@ -258,6 +277,6 @@ def _encoded(
         label_offsets=offsets,
         labels=np.array([label for own in labels for label in sorted(own)], np.int32),
         ranks=np.ascontiguousarray(ranks),
-        arcs=np.array(arcs, np.int32).reshape(-1, 3),
+        arcs=arcs,
         resource=np.array(resource, np.bool_),
     )
