@@ -86,7 +86,7 @@ class Telling:
         if total == 1:
             near = "its one condition fails"
         rest = "" if told.complete else " A nearer miss may be there: the search was cut short."
-        return f"{pair.format('does not trip')}: {near}{which.replace('by', 'of')}.{rest}"
+        return f"{pair.format('does not trip')}: {near}{which.replace('by', 'in')}.{rest}"
 
     def mapping(self) -> str:
         told = ", ".join(f"{variable} = {self.term(term)}" for variable, term in self.explanation.mapping)
@@ -214,10 +214,8 @@ class Telling:
 
     def _leaf(self, leaf: Leaf, finding: Finding) -> str:
         """What a part of a filter comes to: ``it`` is plain enough if there is no other part."""
-        expression, alone = (
-            leaf.expression,
-            isinstance(finding.condition, Filter) and _is_one(finding.condition.expression),
-        )
+        expression = _plain(leaf.expression)
+        alone = isinstance(finding.condition, Filter) and _is_one(finding.condition.expression)
         if isinstance(expression, AttributeTest | AttributeExists):
             name = ".".join(map(self.term, expression.path))
             if not leaf.values:
@@ -299,7 +297,7 @@ class _Told(Notation):
         return self.value if term == VALUE else self.telling.term(term)
 
     def call(self, name: str, arguments: tuple[Expression, ...]) -> str:
-        if name == "number":  # which a plain text is read as, where it is compared with one
+        if name in ("number", "sparql"):  # how a text, or a whole expression, is read
             return self.expression(arguments[0])
         if name in _TESTS and arguments[0] == VALUE:
             return f"{self.term(VALUE)} {_TESTS[name]} {self.expression(arguments[1])}"
@@ -314,8 +312,14 @@ class _Told(Notation):
         return _Told(self.telling, self.put_in, name)._expression(expression.test)
 
 
+def _plain(expression: Expression) -> Expression:
+    """An expression without the mark that SPARQL's reading of it counts."""
+    return expression.arguments[0] if isinstance(expression, Call) and expression.name == "sparql" else expression
+
+
 def _is_one(expression: Expression) -> bool:
     """Whether a filter is one comparison, call or test, perhaps negated."""
+    expression = _plain(expression)
     if isinstance(expression, Call) and expression.name == "not":
         return _is_one(expression.arguments[0])
     return not (isinstance(expression, Call) and expression.name in ("and", "or"))
