@@ -1,5 +1,6 @@
 """OPS step by step: the paper's Figures 4 to 7, the hole in its printed algorithm, and what is shared."""
 
+import gc
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,7 +18,7 @@ from triplewire.matching.papers.ops.ems import FULL, EMSArray
 from triplewire.matching.papers.ops.matcher import OPS, Growth
 from triplewire.matching.papers.ops.picture import draw_tree
 from triplewire.matching.papers.ops.traversal import traverse
-from triplewire.matching.papers.ops.tree import Circle
+from triplewire.matching.papers.ops.tree import Circle, Rectangle
 from triplewire.rdf.terms import DAML, RDFS, XSD
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.testing import cloud_event
@@ -281,6 +282,23 @@ def test_equal_patterns_of_many_subscriptions_are_compared_once():
         assert len(matcher.match(event("_:H ex:p _:a, _:b . _:a ex:q 1, 2 . _:b ex:q 3 ."))) == number
         work.append((matcher.work["comparisons"], matcher.work["patterns"]))
     assert work[0] == work[1]
+
+
+def test_trees_are_gone_with_their_last_user_and_need_no_search_for_garbage():
+    matcher, graph = prepared(WORKED)
+    gc.disable()
+    try:
+        trees = matcher.grow(graph)
+        assert len(trees[0].solutions(graph)) == 1
+        assert _alive() == 14
+        del trees
+        assert _alive() == 0
+    finally:
+        gc.enable()
+
+
+def _alive():
+    return sum(isinstance(thing, Circle | Rectangle) for thing in gc.get_objects())
 
 
 def test_ancestors_are_found_through_classes_and_properties():
