@@ -95,9 +95,7 @@ class OPS:
 
     def grow(self, event: EventGraph) -> list[MatchingTree]:
         """The matching trees of an event, by subscription id; none for subscriptions that nothing in it matches."""
-        growth = Growth(self, event)
-        for statements in traverse(event, self.array):
-            growth.meet(statements)
+        growth = self._growth(event)
         trees = [tree for _, tree in sorted(growth.trees.items()) if tree is not None]
         self.work["nodes"] += self._initial_nodes
         for tree in trees:
@@ -107,11 +105,13 @@ class OPS:
 
     def tree(self, id_: str, event: EventGraph) -> MatchingTree | None:
         """The matching tree of one subscription; None if the event's home vertex does not fit it."""
-        graph = self._graphs[id_]
+        return self._growth(event).tree(self._graphs[id_])
+
+    def _growth(self, event: EventGraph) -> Growth:
         growth = Growth(self, event)
         for statements in traverse(event, self.array):
             growth.meet(statements)
-        return growth.tree(graph)
+        return growth
 
 
 class WaitingPattern:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from triplewire.concepts.closure import close
+from triplewire.matching.matcher import TooManyMappingsError
 from triplewire.matching.papers.eventgraph import EventGraph, Pairs
 from triplewire.matching.papers.ops.ems import EMSArray
 from triplewire.matching.papers.ops.matcher import OPS
@@ -34,16 +35,22 @@ def tree_diagram(tree: MatchingTree | None, event: EventGraph, array: EMSArray) 
     keys = {node: str(number) for number, node in enumerate(shown)}
     names = Names.of([*event.terms, *(part for s in tree.graph.statements for part in s.meta)], bare=True)
     left_out = len(tree.nodes) - len(shown)
-    matched = "matches" if tree.solutions(event) else "does not match"
     return Diagram(
         title,
-        f"How subscription {tree.graph.id} may match: {len(tree.nodes)} nodes. It {matched}.",
+        f"How subscription {tree.graph.id} may match: {len(tree.nodes)} nodes. {_outcome(tree, event)}.",
         [_box(node, key, tree, event, array, names) for node, key in keys.items()],
         [Arrow(keys[node.parent], key) for node, key in keys.items() if node.parent is not None],
         root="0",
         direction="down",
         note=f"Left out: the {left_out} youngest nodes." if left_out else "",
     )
+
+
+def _outcome(tree: MatchingTree, event: EventGraph) -> str:
+    try:
+        return "It matches" if tree.solutions(event) else "It does not match"
+    except TooManyMappingsError as error:
+        return f"It is given up on: {error}"
 
 
 def _box(
