@@ -80,9 +80,13 @@ def agreement(rng: Random) -> tuple[int, int]:
             facts = Facts(Event("source", "event", graph), model)
             expected, certain = encoder.encode(facts)
             assert certain
-            vertices, arcs = told(expected, facts.vertices)
-            own = vertices_of(graph)
-            assert told(one_of(events, number), own) == ({term: vertices[term] for term in own}, arcs)
+            entered = [facts.vertices[vertex] for vertex in encoder.entered(facts, encoder.arcs(facts)[0])]
+            vertices, arcs = told(expected, entered)
+            said, said_arcs = told(one_of(events, number), vertices_of(graph))
+            assert {term: said[term] for term in said if term in vertices} == {
+                t: vertices[t] for t in vertices if t in said
+            }
+            assert said_arcs == arcs
     return 2 * len(graphs) - odd, odd
 
 

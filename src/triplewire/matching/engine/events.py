@@ -80,8 +80,8 @@ class Encoder:
         It is not if a value is rounded onto several bounds: then it stands there once for each, and some that match
         may not.
         """
-        arcs, loops = self._arcs(facts)
-        entered = self._entered(facts, arcs)
+        arcs, loops = self.arcs(facts)
+        entered = self.entered(facts, arcs)
         terms = [facts.vertices[vertex] for vertex in entered]
         numbers = {term: number for number, term in enumerate(terms)}
         labels = [self._vertex(term, facts) for term in terms]
@@ -104,7 +104,7 @@ class Encoder:
         labels += [labels[original] for original in copies]
         return _encoded(labels, ranks, np.concatenate([rows, *more]), resource), not copies
 
-    def _entered(self, facts: Facts, arcs: list[tuple[int, int, int]]) -> list[int]:
+    def entered(self, facts: Facts, arcs: list[tuple[int, int, int]]) -> list[int]:
         """The vertices that patterns can reach: if none asks for a vertex by itself, those at the ends of arcs."""
         if self._standalone:
             return list(range(len(facts.vertices)))
@@ -201,7 +201,7 @@ class Encoder:
         text = key[0] + text_of(key[1])
         return self.vocabulary.properties.find(text), self.vocabulary.label(b"o" + text)
 
-    def _arcs(self, facts: Facts) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+    def arcs(self, facts: Facts) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
         """The arcs that patterns name; and the loops that they do, each with its vertex."""
         arcs: list[tuple[int, int, int]] = []
         loops: list[tuple[int, int]] = []
