@@ -74,6 +74,10 @@ def outcome(pattern_or_subscription, model, graph):
     return [(match.score, match.bindings) for match in brute.match(Event("source", "event", graph), bindings=True)]
 
 
+def sparql(query, model):
+    return parse_subscription({"id": "s", "language": "sparql", "pattern": query, "prefixes": PREFIXES}, model)
+
+
 def names_of_calls(expression):
     match expression:
         case Call(name, arguments):
@@ -132,6 +136,29 @@ def test_a_pattern_in_sparql_matches_as_before(rng):
     for _ in range(3):
         graph = worlds.graph(rng)
         assert outcome(read, model, graph) == outcome(pattern, model, graph), text
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_arcs_and_classes_in_sparql_come_to_the_equal_pattern(rng):
+    model, drawn = worlds.model(rng), worlds.pattern(rng)
+    arcs = tuple(replace(arc, scope=Scope.CLOSED) for arc in drawn.arcs)
+    subjects = {arc.subject for arc in arcs}
+    classes = tuple(c for c in drawn.classes if c.vertex in subjects)
+    pattern = Pattern(arcs=arcs, classes=classes)
+    (read,) = sparql(as_sparql(pattern, PREFIXES, model), model).alternatives
+    assert read.residual is None
+    assert canonical(read.pattern, model)[0] == canonical(pattern, model)[0]
+
+
+def test_a_filter_of_a_query_is_printed_as_it_was():
+    query = "SELECT DISTINCT ?x ?y { tw:home ex:p0 ?x ; ex:p1 ?y FILTER(?x != 3 || xsd:integer(?y) < 2) }"
+    (read,) = sparql(query, NOTHING).alternatives
+    printed = as_sparql(read.pattern, PREFIXES, NOTHING)
+    assert "  FILTER(?x != 3 || xsd:integer(?y) < 2)" in printed.splitlines()
+    assert sparql(printed, NOTHING).alternatives[0].pattern == read.pattern
+    with pytest.raises(SubscriptionError, match="ops: cannot compare unlike types as a SPARQL query does"):
+        as_ops(read.pattern, PREFIXES, NOTHING)
 
 
 @pytest.mark.parametrize(

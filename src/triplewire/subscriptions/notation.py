@@ -97,6 +97,8 @@ class Notation:
             case Call("and" | "or" as name, (_, _, *_) as arguments):
                 level = AND if name == "and" else OR
                 return f" {self.words[name]} ".join(self.expression(a, level + 1) for a in arguments), level
+            case Call("sparql", (argument,)):  # marks how it is read, not what it says
+                return self._expression(argument)
             case Call("not", (Call("in", arguments),)):
                 return self._within("not in", arguments), COMPARISON
             case Call("in", arguments):

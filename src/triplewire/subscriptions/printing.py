@@ -18,7 +18,8 @@ from triplewire.concepts.model import EVERY_RESOURCE, THINGS, ConceptModel, reac
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.terms import RDF, RDFS, TW, XSD
 from triplewire.subscriptions.attributes import tests_attributes
-from triplewire.subscriptions.notation import AND, ATOM, NOT, OR, Notation
+from triplewire.subscriptions.functions import FUNCTIONS, LAZY_FUNCTIONS
+from triplewire.subscriptions.notation import AND, ARITHMETIC, ATOM, COMPARISONS, NOT, OR, Notation
 from triplewire.subscriptions.pattern import (
     HOME,
     VALUE,
@@ -39,6 +40,7 @@ _FUNCTIONS = {name.lower(): name for name in ("sameTerm", "isIRI", "isBlank", "i
 _Statement: TypeAlias = tuple[Arc, NamedNode, NamedNode]
 
 _NAME = re.compile(r"[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u3001-\ud7ff]+")
+_OPS_CALLS = {*COMPARISONS, *ARITHMETIC, "and", "or", "not", "in", "negate", *FUNCTIONS, *LAZY_FUNCTIONS}
 _LOOKS = {
     Scope.ASSERTED: "matches the event as asserted",
     Scope.RELATIONS: "matches nothing that comes from rdf:type",
@@ -61,7 +63,11 @@ def as_ops(pattern: Pattern, prefixes: Mapping[str, str], model: ConceptModel) -
 
 
 def as_sparql(pattern: Pattern, prefixes: Mapping[str, str], model: ConceptModel) -> str:
-    """The pattern as a ``SELECT`` query that stands alone; its solutions are the pattern's mappings."""
+    """The pattern as a ``SELECT`` query that stands alone; its solutions are the pattern's mappings.
+
+    In a query filters are read as SPARQL is, which differs from ours in negations over ill-typed data
+    (docs/decisions/003-filters.md).
+    """
     if pattern.is_a:
         raise _cannot(
             "sparql", f"say where {pattern.is_a[0].vertex} stands in the taxonomy (is-a): G* holds none of it"
@@ -106,11 +112,6 @@ class _Ops(Notation):
     negation = NOT
     signs = False
 
-    def call(self, name: str, arguments: tuple[Expression, ...]) -> str:
-        if name == "sparql":
-            raise _cannot("ops", "compare unlike types as a SPARQL query does")
-        return super().call(name, arguments)
-
     def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
         raise _cannot("ops", "test an attribute without binding it")
 
@@ -135,9 +136,19 @@ def _check_ops(pattern: Pattern, model: ConceptModel) -> None:
     unreached = pattern.vertices - reached
     if unreached:
         raise _cannot("ops", f"speak of {min(map(str, unreached))}, to which no path leads from the home vertex _:H")
+    for name in sorted({name for expression in pattern.filters for name in _called(expression)} - _OPS_CALLS):
+        what = "compare unlike types as a SPARQL query does" if name == "sparql" else f"call {name}"
+        raise _cannot("ops", what)
     free = {v for f in pattern.filters for v in free_variables(f)} - pattern.variables
     if free:
         raise _cannot("ops", f"have a filter on {min(map(str, free))}, which no arc binds")
+
+
+def _called(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Call):
+        yield expression.name
+        for argument in expression.arguments:
+            yield from _called(argument)
 
 
 def _statements(pattern: Pattern) -> Iterator[_Statement]:
@@ -192,9 +203,9 @@ class _Sparql(Notation):
         if name == "number":
             read = ", ".join(f"{self.iri(kind)}({told[0]})" for kind in (XSD.integer, XSD.decimal, XSD.double))
             return f"IF(datatype({told[0]}) = {self.iri(XSD.string)}, COALESCE({read}, {told[0]}), {told[0]})"
-        if name == "sparql":
-            return f"({told[0]})"
-        return f"{name if ':' in name else _FUNCTIONS.get(name, name.upper())}({', '.join(told)})"
+        if name.startswith("xsd:"):
+            return f"{self.iri(XSD[name.removeprefix('xsd:')])}({', '.join(told)})"
+        return f"{_FUNCTIONS.get(name, name.upper())}({', '.join(told)})"
 
     def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
         raise _cannot("sparql", "test an attribute inside a function's call")

@@ -57,9 +57,8 @@ class Predicate:
         return Predicate(self.negative, self.negative_attribute, self.verb, self.attribute)
 
 
-def _being(what: str, attribute: str | None = None) -> Predicate:
-    shape = what if attribute is None else attribute
-    return Predicate(f"is {what}", shape, f"is not {what}", f"not {shape}")
+def _being(what: str, that: str = "") -> Predicate:
+    return Predicate(f"is {what}", f"{that}{what}", f"is not {what}", f"{that}not {what}")
 
 
 def _doing(verb: str, what: str) -> Predicate:
@@ -142,7 +141,7 @@ class Wording:
             case Call("langmatches", (Call("lang", (needle,)), Literal() as tag)) if _is(needle, about):
                 return _being("in any language" if tag.value == "*" else f"in the language {tag.value}")
             case Call(name, (needle,)) if name in _KINDS and _is(needle, about):
-                return _being(_KINDS[name], f"that is {_KINDS[name]}")
+                return _being(_KINDS[name], "that is ")
             case Call("regex", (needle, Literal() as rule, *flags)) if _is(needle, about):
                 return _doing("match", f"/{shortened(rule.value)}/{self._flags(flags)}")
             case Call(name, (needle, other)) if _is(needle, about) and not _speaks_of(other, about):
@@ -194,6 +193,8 @@ class Wording:
                 return f"{self._nested(tag)} matches {self._nested(range_)}"
             case Call(name, (left, right)) if name in ARITHMETIC:
                 return f"{self._nested(left)} {name} {self._nested(right)}"
+            case Call(name, (argument,)) if name.startswith("xsd:"):
+                return f"{self._nested(argument)} as {with_article(name.removeprefix('xsd:'))}"
             case Call(name, arguments) if name in _PARTS:
                 return _PARTS[name].format(*map(self._nested, arguments))
             case Call(name, arguments):
