@@ -64,7 +64,7 @@ class Trie:
     @cached_property
     def index(self) -> Index:
         """What kernels read."""
-        return Index(*(getattr(self, name) for name in Index._fields))
+        return Index(self.nodes.ravel(), self.checks, self.ranges, self.wide, self.runs, self.sizes)
 
 
 def build_trie(patterns: EncodedPatterns) -> Trie:
@@ -224,7 +224,7 @@ class Scratch:
             keys=np.zeros(2 * properties + 3, np.uint32),
             adjacent=np.empty(0, np.uint64),
             stamps=np.zeros(len(trie.nodes), np.uint8),
-            stack=np.empty((places, 2), np.uint64),
+            stack=np.empty(2 * places, np.uint64),
             bound=np.zeros(depth, np.uint32),
             taken=np.zeros(depth, np.uint64),
             left=np.zeros(depth, np.uint64),
@@ -288,8 +288,8 @@ def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratc
     for root in range(2):
         if trie.nodes[root, 0] < trie.nodes[root + 1, 0]:
             found = match_large(
-                root, trie.nodes, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1, events.label_offsets,
-                events.labels, events.ranks, events.resource, int(events.vertices[number]), lists, work.stamps, epoch,
+                root, trie.index.nodes, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1,
+                events.label_offsets, events.labels, events.ranks, events.resource, int(events.vertices[number]), lists, work.stamps, epoch,
                 work.stack, scratch.groups, found, work.counters,
             )  # fmt: skip
     return found

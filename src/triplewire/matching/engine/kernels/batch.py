@@ -74,9 +74,9 @@ def match_events(trie, events, start, stop, work, out, ends):
     nodes, checks, ranges, wide, runs, sizes = trie
     vertices, label_offsets, labels, ranks, arc_offsets, arcs, resource = events
     having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
-    found = 0
+    found = np.int64(0)
     for event in range(start, stop):
-        if event > start and found + len(nodes) > len(out):
+        if event > start and found + len(stamps) > len(out):
             return event - start
         first, size = vertices[event], vertices[event + 1] - vertices[event]
         kept = label(first, size, label_offsets, labels, resource, having)
@@ -84,7 +84,7 @@ def match_events(trie, events, start, stop, work, out, ends):
         stride = connect(arcs, begin, end, size, sizes[1], columns, keys, adjacent)
         epoch = next_epoch(stamps, counters)
         for root in range(2):
-            if nodes[root, 0] < nodes[root + 1, 0]:
+            if nodes[4 * root] < nodes[4 * root + 4]:
                 found = walk(
                     root, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels,
                     first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING, stamps, epoch, stack, bound,

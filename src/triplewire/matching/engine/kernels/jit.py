@@ -60,8 +60,8 @@ def lowest(mask: int) -> int:
     return (int(mask) & -int(mask)).bit_length() - 1
 
 
-def prefetch(rows: Any, row: int) -> None:
-    """Ask for a row of a two-dimensional array that will be read soon. Changes nothing."""
+def prefetch(words: Any, place: int) -> None:
+    """Ask for a word of an array that will be read soon. Changes nothing."""
 
 
 @intrinsic
@@ -79,14 +79,13 @@ def _compiled_lowest(mask):
 
 
 @intrinsic
-def _prefetch(typing: Any, rows: Any, row: Any) -> Any:
+def _prefetch(typing: Any, words: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         from llvmlite import ir
         from numba.core import cgutils
 
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        zero = context.get_constant(types.intp, 0)
-        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1], zero])
+        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1]])
         word = ir.IntType(32)
         byte = ir.IntType(8).as_pointer()
         function = builder.module.declare_intrinsic(
@@ -96,9 +95,9 @@ def _prefetch(typing: Any, rows: Any, row: Any) -> Any:
         builder.call(function, [builder.bitcast(place, byte), read, near, data])
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp), generate
+    return types.void(words, types.uint64), generate
 
 
 @overload(prefetch, inline="always")
-def _compiled_prefetch(rows, row):
-    return lambda rows, row: _prefetch(rows, row)
+def _compiled_prefetch(words, place):
+    return lambda words, place: _prefetch(words, place)

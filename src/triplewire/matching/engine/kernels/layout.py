@@ -35,7 +35,7 @@ def describe(words, numbers, commonness, arcs, labels, checks, further):
         for number in range(first, first + length):
             if telling < 0 or commonness[words.text[number]] < commonness[words.text[telling]]:
                 telling = number
-        used = 1
+        used = np.int64(1)
         for number in range(start + 2, first):
             row[used] = words.text[number]
             used += 1

@@ -53,12 +53,12 @@ def match_large(
         root, 0, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
     )
     while place > 0:
-        child = np.int64(stack[cursors[place, 0], 0]) if cursors[place, 0] < cursors[place, 1] else -1
+        child = np.int64(stack[cursors[place, 0]]) if cursors[place, 0] < cursors[place, 1] else -1
         if child < 0:
             place -= 1
             if place == 0:
                 break
-            child = np.int64(stack[cursors[place, 0], 0])
+            child = np.int64(stack[cursors[place, 0]])
             used[bound[place]] = False
             if not fails[place + 1]:
                 stamps[child] = epoch
@@ -69,7 +69,7 @@ def match_large(
             if stamps[child] == epoch:
                 cursors[place, 0] += 1
                 continue
-            if nodes[child, 2] == END:
+            if nodes[4 * child + 2] == END:
                 out[found] = child
                 found += 1
                 stamps[child] = epoch
@@ -83,7 +83,7 @@ def match_large(
         if vertex < 0:
             fails[place] = True
             cursors[place, 0] += 1
-        elif nodes[child, 3] & LEAF:
+        elif nodes[4 * child + 3] & LEAF:
             out[found] = child
             found += 1
             stamps[child] = epoch
@@ -106,13 +106,13 @@ def list_children(
     node, top, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
 ):
     """Put those children of a node on the stack that may hold; tell where they end, and in ``fails`` if some can't."""
-    begin, end = np.int64(nodes[node, 0]), np.int64(nodes[node + 1, 0])
+    begin, end = np.int64(nodes[4 * node]), np.int64(nodes[4 * node + 4])
     start = top
-    if nodes[node, 3] & TAIL:
+    if nodes[4 * node + 3] & TAIL:
         end = begin + 1
     elif begin == end:  # within a tail
         begin, end = node + 1, node + 2
-    if nodes[node, 3] & WIDE:
+    if nodes[4 * node + 3] & WIDE:
         row = seek_node(wide, node)
         for run in range(wide[row, 1], wide[row + 1, 1]):
             top = list_run(
@@ -120,7 +120,7 @@ def list_children(
             )
     else:
         for child in range(begin, end):
-            stack[top, 0] = child
+            stack[top] = child
             top += 1
     fails[0] = top - start < end - begin
     return top
@@ -138,8 +138,8 @@ def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, st
     if kind == PLAIN and end - begin > min(FEW, len(names)):
         for name in names:
             child = seek_label(nodes, begin, end, name)
-            if child < end and nodes[child, 1] == name:
-                stack[top, 0] = child
+            if child < end and nodes[4 * child + 1] == name:
+                stack[top] = child
                 top += 1
         return top
     least, most = np.int64(0), np.int64(0x7FFFFFFF)
@@ -151,10 +151,10 @@ def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, st
                 least, most = min(least, rank), max(most, rank)
     for child in range(begin, end):
         if kind > PLAIN:
-            number = np.int64(nodes[child, 1]) - plain
+            number = np.int64(nodes[4 * child + 1]) - plain
             if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
                 break
-        stack[top, 0] = child
+        stack[top] = child
         top += 1
     return top
 
@@ -162,7 +162,7 @@ def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, st
 @kernel
 def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, size, cursors):
     """Choose where the candidates of a child come from."""
-    label, arc = nodes[child, 1], nodes[child, 2]
+    label, arc = nodes[4 * child + 1], nodes[4 * child + 2]
     source, begin, end = EVERY, np.int64(0), np.int64(size)
     if arc > END:
         found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
@@ -202,7 +202,7 @@ def suits(
     bound,
 ):  # fmt: skip
     """Whether a vertex has the arcs and labels that a step asks; not all are looked up if it is from their list."""
-    label, arc, tail = nodes[child, 1], nodes[child, 2], nodes[child, 3]
+    label, arc, tail = nodes[4 * child + 1], nodes[4 * child + 2], nodes[4 * child + 3]
     if source != ARCS and not joined(vertex, arc >> 24, arc & 0xFFFFFF, spans, keys, starts, ends, bound):
         return False
     if source != OWNERS and not has(vertex, label, ranges, plain, label_offsets, labels, ranks, first):

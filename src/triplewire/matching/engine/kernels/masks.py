@@ -1,9 +1,9 @@
 """Sets of an event's vertices as masks: which vertices a step may be mapped to.
 
 Kernels over masks take plain arrays, as many as they are: taking one out of a tuple in a loop can cost more than the
-loop. ``nodes``, ``checks`` and ``ranges`` are the trie's. Of the event, ``having[label]`` is the vertices that have a
-label, ``adjacent[bound[place] + columns[key]]`` those to which arcs lead from the vertex that a place is mapped to,
-``ranks[domain, first + vertex]`` is a value's rank. ``free`` are the vertices that are not yet used.
+loop. ``nodes`` (in one row), ``checks`` and ``ranges`` are the trie's. Of the event, ``having[label]`` is the vertices
+that have a label, ``adjacent[bound[place] + columns[key]]`` those to which arcs lead from the vertex that a place is
+mapped to, ``ranks[domain, first + vertex]`` is a value's rank. ``free`` are the vertices that are not yet used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .jit import kernel, lowest, part
 from .layout import KEY, MORE, PLACE_SHIFT, REST
 
 NOTHING = np.uint64(0)
-ONE = np.uint64(1)
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 DOUBT = 256
 """Added to a place in the plan that may be reached again."""
 
@@ -22,7 +22,8 @@ DOUBT = 256
 @part
 def fit(node, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
     """The free vertices that a node's step may be mapped to."""
-    label, arc, tail = np.int64(nodes[node, 1]), nodes[node, 2], nodes[node, 3]
+    row = node << TWO
+    label, arc, tail = np.int64(nodes[row + ONE]), nodes[row + TWO], nodes[row + THREE]
     mask = free & adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]]
     if tail & MORE:
         mask = check(tail & REST, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)

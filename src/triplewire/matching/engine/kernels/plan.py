@@ -23,7 +23,7 @@ def plan(first, last, vertices, label_offsets, labels, arc_offsets, arcs, weight
     """
     most = longest_row(vertices, first, last)
     longest = longest_row(arc_offsets, first, last)
-    hashes = np.empty(most, np.uint64)
+    hashes, before = np.empty(most, np.uint64), np.empty(most, np.uint64)
     place = np.empty(most, np.int64)
     step = np.empty(longest, np.uint32)
     best = np.empty(longest, np.uint32)
@@ -32,13 +32,15 @@ def plan(first, last, vertices, label_offsets, labels, arc_offsets, arcs, weight
         start = vertices[pattern]
         size = vertices[pattern + 1] - start
         here = arcs[arc_offsets[pattern] : arc_offsets[pattern + 1]]
-        refine(start, size, label_offsets, labels, here, hashes)
-        place[:size] = 0
+        refine(start, size, label_offsets, labels, here, hashes, before)
+        for vertex in range(size):
+            place[vertex] = 0
         for position in range(1, size + 1):
             chosen, count = choose(start, size, label_offsets, labels, here, weights, hashes, place, step, best)
             length = label_offsets[start + chosen + 1] - label_offsets[start + chosen]
             buffer[0] = count | length << 16
-            buffer[1 : 1 + count] = best[:count]
+            for number in range(count):
+                buffer[1 + number] = best[number]
             for number in range(length):
                 buffer[1 + count + number] = labels[label_offsets[start + chosen] + number]
             steps[start + position - 1] = intern(buffer, 1 + count + length, words)
@@ -55,16 +57,16 @@ def longest_row(offsets, first, last):
 
 
 @making
-def refine(start, size, label_offsets, labels, arcs, hashes):
+def refine(start, size, label_offsets, labels, arcs, hashes, before):
     """Hash each vertex with what is around it, so that vertices that look alike get equal hashes."""
     for vertex in range(size):
         value = np.uint64(17)
         for number in range(label_offsets[start + vertex], label_offsets[start + vertex + 1]):
             value = mix(value ^ np.uint64(labels[number]))
         hashes[vertex] = value
-    before = np.empty(size, np.uint64)
     for _ in range(ROUNDS):
-        before[:] = hashes[:size]
+        for vertex in range(size):
+            before[vertex] = hashes[vertex]
         for number in range(len(arcs)):
             subject, key, target = arcs[number, 0], np.uint64(arcs[number, 1]) * np.uint64(2), arcs[number, 2]
             hashes[subject] += mix(before[target] * np.uint64(31) ^ mix(key + np.uint64(1)))
@@ -100,7 +102,8 @@ def choose(start, size, label_offsets, labels, arcs, weights, hashes, place, ste
             if order < 0 or (order == 0 and hashes[chosen] <= hashes[vertex]):
                 continue
         chosen, highest, count = vertex, score, known
-        best[:known] = step[:known]
+        for number in range(known):
+            best[number] = step[number]
     return chosen, count
 
 

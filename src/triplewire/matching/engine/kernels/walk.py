@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel, lowest, part, prefetch
-from .layout import TAIL, WIDE
-from .masks import DOUBT, NOTHING, ONE, fit
+from .layout import LEAF, TAIL, WIDE
+from .masks import DOUBT, NOTHING, ONE, THREE, TWO, fit
 from .wide import enter_wide
 
 RETURN = 2 * DOUBT
+FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @kernel
@@ -27,21 +28,22 @@ def walk(
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end.
 
     ``none`` is the bit that stands for no vertex, ``keep`` are the vertices that may be used once only. On the stack
-    are nodes to enter, with their places in the plan, and their masks. The loop over siblings has no branches that
-    depend on what holds: each is written to where it would go, and counted if it does.
+    are nodes to enter, with their places in the plan, and their masks.
     """
     plain = len(having)
     visits = 0
     taken[0] = NOTHING
-    stack[0, 0], stack[0, 1] = np.uint64(root), none
-    top = 1
-    while top > 0:
-        top -= 1
-        entry, mask = stack[top, 0], stack[top, 1]
-        node, place = np.int64(entry & np.uint64(0xFFFFFFFF)), np.int64(entry >> np.uint64(32))
+    stack[0], stack[1] = np.uint64(root), none
+    top = ONE
+    while top > NOTHING:
+        top -= ONE
+        entry, mask = stack[top << ONE], stack[(top << ONE) + ONE]
+        node, place = entry & NODE, np.int64(entry >> HALF)
+        row = node << TWO
         doubt = place & DOUBT
         inner = doubt
-        begin, end = np.int64(nodes[node, 0]), np.int64(nodes[node + 1, 0])
+        begin, end = np.uint64(nodes[row]), np.uint64(nodes[row + FOUR])
+        tail = nodes[row + THREE]
         rest = mask & (mask - ONE)
         if place & RETURN:
             place &= 0xFF
@@ -52,18 +54,19 @@ def walk(
             if mask == NOTHING:
                 fails[place] = True
                 continue
-            stack[top, 1] = rest
-            top += 1
+            stack[(top << ONE) + ONE] = rest
+            top += ONE
             inner = DOUBT
         else:
             place &= 0xFF
-            if nodes[node, 3] & TAIL:
-                steps = follow(
-                    begin, end, place, mask, nodes, checks, ranges, having, columns, adjacent, ranks, first, stride,
-                    keep, bound, taken, left, counters,
+            if tail & TAIL:
+                matches, seen = follow(
+                    begin, end, place, mask, nodes, checks, ranges, plain, having, columns, adjacent, ranks, first,
+                    stride, keep, bound, taken, left,
                 )  # fmt: skip
-                if steps:
-                    out[found] = end - 1
+                visits += seen
+                if matches:
+                    out[found] = end - ONE
                     found += 1
                     if doubt:
                         stamps[node] = epoch
@@ -73,38 +76,41 @@ def walk(
             if rest != NOTHING:
                 inner = DOUBT
             if inner:
-                stack[top, 0] = np.uint64(node) | np.uint64(place | doubt | RETURN) << np.uint64(32)
-                stack[top, 1] = rest
-                top += 1
+                stack[top << ONE] = node | np.uint64(place | doubt | RETURN) << HALF
+                stack[(top << ONE) + ONE] = rest
+                top += ONE
         bound[place] = lowest(mask) * stride
         free = ~(taken[place] | (mask ^ rest) & keep)
         place += 1
         taken[place] = ~free
-        visits += end - begin
-        if nodes[node, 3] & WIDE:
+        holding = NOTHING
+        if tail & WIDE:
             top, found, holding = enter_wide(
                 node, place | inner, free, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks,
                 label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found,
             )  # fmt: skip
             fails[place] = holding < end - begin
+            visits += np.int64(holding)
             continue
-        holding = 0
-        above = np.uint64(place | inner) << np.uint64(32)
+        visits += np.int64(end - begin)
+        above = np.uint64(place | inner) << HALF
         for child in range(begin, end):
+            if inner and stamps[child] == epoch:
+                holding += ONE
+                continue
             mask = fit(child, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
-            holds = np.int64(mask != NOTHING)
-            leaf = np.int64(nodes[child, 3] >> 31)
-            if inner:
-                stamp = stamps[child]
-                known = np.int64(stamp == epoch)
-                holding += holds | known
-                holds &= ~known
-                stamps[child] = epoch if holds & leaf else stamp
-            out[found] = child
-            found += holds & leaf
-            stack[top, 0], stack[top, 1] = np.uint64(child) | above, mask
-            top += holds & ~leaf
-            prefetch(nodes, np.int64(nodes[child, 0]))
+            if mask == NOTHING:
+                continue
+            holding += ONE
+            if nodes[(child << TWO) + THREE] & LEAF:
+                out[found] = child
+                found += 1
+                if inner:
+                    stamps[child] = epoch
+            else:
+                stack[top << ONE], stack[(top << ONE) + ONE] = child | above, mask
+                top += ONE
+                prefetch(nodes, np.uint64(nodes[child << TWO]) << TWO)
         fails[place] = holding < end - begin
     counters[0] += visits
     return found
@@ -112,23 +118,25 @@ def walk(
 
 @part
 def follow(
-    begin, end, place, mask, nodes, checks, ranges, having, columns, adjacent, ranks, first, stride, keep, bound,
-    taken, left, counters,
+    begin, end, place, mask, nodes, checks, ranges, plain, having, columns, adjacent, ranks, first, stride, keep,
+    bound, taken, left,
 ):  # fmt: skip
-    """Whether the steps ``begin … end``, one after the other, can all be mapped, once a place is to one of a mask."""
-    plain = len(having)
+    """Whether the steps ``begin … end``, one after the other, can all be mapped, once a place is to one of a mask.
+
+    Tell also how many were tried.
+    """
     start = place
     step = begin
-    visits = 0
+    seen = 0
     while True:
         rest = mask & (mask - ONE)
         left[place] = rest
         bound[place] = lowest(mask) * stride
         free = ~(taken[place] | (mask ^ rest) & keep)
         mask = fit(step, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
-        visits += 1
+        seen += 1
         if mask != NOTHING:
-            step += 1
+            step += ONE
             if step == end:
                 break
             place += 1
@@ -136,9 +144,8 @@ def follow(
             continue
         while left[place] == NOTHING and place > start:
             place -= 1
-            step -= 1
+            step -= ONE
         mask = left[place]
         if mask == NOTHING:
             break
-    counters[0] += visits
-    return mask != NOTHING
+    return mask != NOTHING, seen

@@ -22,7 +22,7 @@ def enter_wide(
     first, stamps, epoch, stack, bound, top, out, found,
 ):  # fmt: skip
     """Put the children that hold on the stack, or out if they end a pattern. Tell also how many hold."""
-    held = 0
+    held = NOTHING
     row = seek_node(wide, node)
     for run in range(wide[row, 1], wide[row + 1, 1]):
         arc, tail = runs[run, 4], runs[run, 5]
@@ -37,7 +37,7 @@ def enter_wide(
             continue
         kind = runs[run, 2]
         if kind == NONE:
-            held += 1
+            held += ONE
             top, found = admit(np.int64(runs[run, 0]), mask, place, nodes, stamps, epoch, stack, top, out, found)
             continue
         if kind == PLAIN:
@@ -62,7 +62,7 @@ def enter_wide(
             top, found, holding = enter_ranges(
                 run, mask, place, nodes, ranges, runs, len(having), ranks, first, stamps, epoch, stack, top, out, found
             )
-        held += holding
+        held += np.uint64(holding)
     return top, found, held
 
 
@@ -75,7 +75,7 @@ def enter_labels(
     held = 0
     if end - begin <= FEW:
         for child in range(begin, end):
-            both = mask & having[nodes[child, 1]]
+            both = mask & having[nodes[4 * child + 1]]
             if both != NOTHING:
                 held += 1
                 top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
@@ -93,7 +93,7 @@ def enter_labels(
             if both & (bit - ONE) != NOTHING:
                 continue  # an earlier vertex has it too
             child = seek_label(nodes, begin, end, label)
-            if child < end and nodes[child, 1] == label:
+            if child < end and nodes[4 * child + 1] == label:
                 held += 1
                 top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
     return top, found, held
@@ -110,7 +110,7 @@ def enter_ranges(run, mask, place, nodes, ranges, runs, plain, ranks, first, sta
     if kind == POINT:
         begin = seek_rank(nodes, ranges, plain, begin, end, least)
     for child in range(begin, end):
-        number = np.int64(nodes[child, 1]) - plain
+        number = np.int64(nodes[4 * child + 1]) - plain
         if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
             break
         both = in_range(number, mask, ranges, ranks, first)
@@ -124,14 +124,14 @@ def enter_ranges(run, mask, place, nodes, ranges, runs, plain, ranks, first, sta
 def admit(child, mask, place, nodes, stamps, epoch, stack, top, out, found):
     """A child holds: tell its group if it ends a pattern, otherwise put it on the stack."""
     if not place & DOUBT or stamps[child] != epoch:
-        if nodes[child, 3] & LEAF:
+        if nodes[4 * child + 3] & LEAF:
             out[found] = child
             found += 1
             stamps[child] = epoch
         else:
-            stack[top, 0] = np.uint64(child) | np.uint64(place) << np.uint64(32)
-            stack[top, 1] = mask
-            top += 1
+            stack[top << ONE] = np.uint64(child) | np.uint64(place) << np.uint64(32)
+            stack[(top << ONE) + ONE] = mask
+            top += ONE
     return top, found
 
 
@@ -166,7 +166,7 @@ def seek_label(nodes, begin, end, label):
     """The first of some siblings, sorted by label, whose label is not less."""
     while begin < end:
         middle = (begin + end) >> 1
-        if nodes[middle, 1] < label:
+        if nodes[4 * middle + 1] < label:
             begin = middle + 1
         else:
             end = middle
@@ -178,7 +178,7 @@ def seek_rank(nodes, ranges, plain, begin, end, rank):
     """The first of some siblings, sorted by the low ends of their ranges, where that is not less."""
     while begin < end:
         middle = (begin + end) >> 1
-        if ranges[np.int64(nodes[middle, 1]) - plain, 1] < rank:
+        if ranges[np.int64(nodes[4 * middle + 1]) - plain, 1] < rank:
             begin = middle + 1
         else:
             end = middle

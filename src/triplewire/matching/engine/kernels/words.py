@@ -96,7 +96,8 @@ def intern(row, length, words):
         place = (place + 1) & (len(words.table) - 1)
     new = words.rows[0]
     start = words.offsets[new]
-    words.text[start : start + length] = row[:length]
+    for number in range(length):
+        words.text[start + number] = row[number]
     words.offsets[new + 1] = start + length
     words.table[place] = new
     words.rows[0] = new + 1
