@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from triplewire.matching import Match as Match
     from triplewire.matching import Matcher as Matcher
     from triplewire.matching import make_matcher as make_matcher
+    from triplewire.matching.explanation import Explanation as Explanation
+    from triplewire.matching.explanation import explain as explain
     from triplewire.rdf.graph import Event as Event
     from triplewire.subscriptions.languages import parse_subscription as parse_subscription
     from triplewire.subscriptions.pattern import Subscription as Subscription
@@ -42,6 +44,7 @@ _HOMES = {
     "ConceptModel": "concepts.model",
     "Event": "rdf.graph",
     "EventError": "errors",
+    "Explanation": "matching.explanation",
     "Lifting": "lift.lifting",
     "Match": "matching",
     "Matcher": "matching",
@@ -51,6 +54,7 @@ _HOMES = {
     "SubscriptionError": "errors",
     "TriplewireError": "errors",
     "UsageError": "errors",
+    "explain": "matching.explanation",
     "load_lifting": "lift.lifting",
     "load_model": "concepts.load",
     "lower": "lift.lower",
