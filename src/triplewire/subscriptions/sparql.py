@@ -7,6 +7,7 @@ decide it, but do not tell it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -53,6 +54,8 @@ def _meaning(text: str, prefixes: tuple[tuple[str, str], ...]) -> Meaning:
         raise SubscriptionError(
             f"the query has {len(text)} characters; at most {LONGEST_TEXT} are read", language="sparql"
         )
+    if half := re.search("[\ud800-\udfff]", text):
+        raise error_at(text, half.start(), "half a character stands here.")
     found = lexemes(text)
     if len(found) > MOST_WORDS:
         message = f"the query has {len(found)} words and signs; at most {MOST_WORDS} are read"
@@ -60,7 +63,10 @@ def _meaning(text: str, prefixes: tuple[tuple[str, str], ...]) -> Meaning:
     refuse(text, found)
     query = read(text, found, WELL_KNOWN_PREFIXES | dict(prefixes))
     _check_regexes(query)
-    return _compiled(query)
+    try:
+        return _compiled(query)
+    except RecursionError:
+        raise SubscriptionError("the query is nested too deeply", language="sparql") from None
 
 
 def _compiled(query: Query) -> Meaning:

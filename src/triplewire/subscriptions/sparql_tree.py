@@ -153,7 +153,10 @@ def _without_idiom(body: list[Lexeme], prefixes: Mapping[str, str]) -> list[Lexe
 def _constant(text: str, lexeme: Lexeme, prefixes: Mapping[str, str], base: str | None) -> NamedNode | Literal:
     if lexeme.kind == "string":
         quotes = 3 if lexeme.text[:3] in ('"""', "'''") else 1
-        return Literal(_unescaped(lexeme.text[quotes:-quotes]))
+        try:
+            return Literal(_unescaped(lexeme.text[quotes:-quotes]))
+        except ValueError:
+            raise error_at(text, lexeme.start, "an escape in this text stands for no character.") from None
     if lexeme.kind == "number":
         kind = XSD.double if "e" in lexeme.text.lower() else XSD.decimal if "." in lexeme.text else XSD.integer
         return Literal(lexeme.text, datatype=kind)
