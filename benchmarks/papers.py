@@ -44,7 +44,7 @@ def main() -> None:
     report(
         "papers-classes",
         f"Figure 8(c), 8(d) and 8(f): 1,000 subscriptions, mean of {EVENTS} events, processor time. Since events and "
-        "subscriptions are cut out of the same graphs, the rate hardly depends on the classes here; in the paper it falls.",
+        "subscriptions are cut out of the same graphs, the rate hardly depends on the classes; in the paper it falls.",
         [_grown(1_000, classes) for classes in (5, 10, 15, 20)],
     )
 
