@@ -24,7 +24,8 @@ from triplewire.subscriptions.languages import parse_subscription
 from triplewire.testing import cloud_event
 
 EX = "http://example.org/"
-DBPEDIA = Path(__file__).parents[4] / "shared/data/dbpedia-ontology/dbo.nq"
+ROOT = Path(__file__).parents[3]
+DBPEDIA = ROOT.parent / "shared/data/dbpedia-ontology/dbo.nq"
 TURTLE = f"@prefix ex: <{EX}> . @prefix rdfs: <{RDFS.base}> .\n"
 
 
@@ -221,7 +222,9 @@ def test_figure_6_is_drawn_with_its_states():
     model = WORKED.model()
     matcher = OPS(model)
     matcher.add(WORKED.subscription(model))
-    shown = texts(draw_tree(matcher, "s", WORKED.event(model)))
+    svg = draw_tree(matcher, "s", WORKED.event(model))
+    assert svg == (ROOT / "docs/images/figure-6.svg").read_text(encoding="utf-8")
+    shown = texts(svg)
     assert sorted(t for t in shown if "EMS" in t) == [
         "_:H, ?1, EMS(5)",
         "_:H, ?3, EMS(6)",
