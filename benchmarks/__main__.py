@@ -1,11 +1,12 @@
 """Run every benchmark, one after the other."""
 
-from benchmarks import canonical, concepts, forest, gtopss, matching, papers, reading, subscriptions, way
+from benchmarks import canonical, concepts, forest, gtopss, matching, papers, reading, relatives, subscriptions, way
 
 canonical.main()
 concepts.main()
 reading.main()
 subscriptions.main()
+relatives.main()
 matching.main()
 papers.main()
 gtopss.main()
