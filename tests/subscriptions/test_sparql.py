@@ -145,10 +145,10 @@ def test_a_construct_match_carries_its_graph():
     assert silent.graph is None
 
 
-def test_queries_that_differ_in_constants_are_parsed_once():
+def test_queries_that_differ_in_constants_and_names_of_variables_are_parsed_once():
     sparql_tree._shape.cache_clear()
     for n in range(50):
-        found = pattern(f"ASK {{ ?x a ex:C{n} ; ex:p{n} ?y # {n}\n FILTER(?y < {n} && ?x != <http://e.org/{n}>) }}")
+        found = pattern(f"ASK {{ ?x{n} a ex:C{n} ; ex:p{n} ?y # {n}\n FILTER(?y < {n} && ?x{n} != <http://e.org/{n}>) }}")
         assert found.filters[0] == Call("<", (Variable("y"), Literal(n)))
         assert found.classes[0].cls.value == f"{EX}C{n}"
     assert sparql_tree._shape.cache_info().misses == 1

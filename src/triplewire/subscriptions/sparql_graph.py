@@ -47,7 +47,7 @@ class GraphPatterns:
     def __init__(self, query: Query) -> None:
         self.query = query
         self.names_home = any(term == TW.home for _, term in query.constants)
-        self.user = query.shape.variables
+        self.user = frozenset(query.variables)
         self._blank: dict[str, Variable] = {}
         self._numbers = count(1)
         self._stem = "_"
@@ -216,7 +216,7 @@ class GraphPatterns:
         return cast(NamedNode, self.query.term(node, self._of_blank))
 
     def _variable(self, node: Any) -> Variable:
-        return Variable(str(node))
+        return self.query.variable(node)
 
     def _of_blank(self, label: str) -> Variable:
         if label not in self._blank:

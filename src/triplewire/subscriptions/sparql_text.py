@@ -55,6 +55,10 @@ def lexemes(text: str) -> list[Lexeme]:
     return [lexeme for lexeme in found if lexeme.kind != "comment"]
 
 
+def is_variable(lexeme: Lexeme) -> bool:
+    return lexeme.kind == "word" and lexeme.text[0] in "?$"
+
+
 def refuse(text: str, found: list[Lexeme]) -> None:
     """Refuse by name what has no meaning for a single event."""
     words = [lexeme for lexeme in found if lexeme.kind == "word"]

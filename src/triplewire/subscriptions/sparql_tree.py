@@ -1,7 +1,7 @@
 """A query's parse tree, by rdflib's parser.
 
 That parser is slow, and the tree depends on the kinds of lexemes alone. So each query is parsed in its *shape*, in
-which a number stands for each constant, and queries that differ in constants only share the tree.
+which a number stands for each constant and variable, and queries that differ in these only share the tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triplewire.errors import SubscriptionError
 from triplewire.rdf.terms import RDF, RDFS, XSD
 from triplewire.subscriptions.pattern import Variable
 from triplewire.subscriptions.sparql_mistakes import mistake
-from triplewire.subscriptions.sparql_text import Lexeme, check_prefixes, error_at, iri_of, prologue
+from triplewire.subscriptions.sparql_text import Lexeme, check_prefixes, error_at, iri_of, is_variable, prologue
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _CONSTANTS = ("iri", "name", "string", "number")
@@ -30,7 +30,7 @@ _CONSTANTS = ("iri", "name", "string", "number")
 
 @dataclass(frozen=True)
 class Shape:
-    """What queries that differ in constants only have in common. In the tree numbers stand for constants.
+    """What queries that differ in constants and names of variables only have in common; numbers stand for these.
 
     ``vertices`` are the numbers of the IRIs that stand anywhere but in the place of a property, function or datatype;
     ``rules`` those of the regular expressions, with the numbers of their flags.
@@ -38,17 +38,17 @@ class Shape:
 
     tree: CompValue
     vertices: frozenset[int]
-    variables: frozenset[Variable]
     rules: tuple[tuple[int, int | None], ...]
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query's lexemes and shape, and its ``constants`` by their numbers."""
+    """A query's lexemes and shape, and its ``constants`` and ``variables`` by their numbers."""
 
     text: str
     lexemes: tuple[Lexeme, ...]
     constants: tuple[tuple[Lexeme, NamedNode | Literal], ...]
+    variables: tuple[Variable, ...]
     shape: Shape
 
     @property
@@ -58,7 +58,7 @@ class Query:
     def term(self, node: Any, blank: Callable[[str], Variable]) -> Variable | NamedNode | Literal:
         """The term that a leaf of the tree is; ``blank`` gives the variable that a blank node stands for."""
         if isinstance(node, rdflib.Variable):
-            return Variable(str(node))
+            return self.variable(node)
         if isinstance(node, rdflib.BNode):
             return blank(str(node))
         if isinstance(node, rdflib.URIRef):
@@ -71,6 +71,9 @@ class Query:
             return Literal(text, language=str(node.lang))
         datatype = self.term(node.datatype, blank) if node.datatype else None
         return Literal(text, datatype=datatype) if isinstance(datatype, NamedNode) else Literal(text)
+
+    def variable(self, node: Any) -> Variable:
+        return self.variables[int(node[1:])]
 
     def _number(self, node: rdflib.Literal) -> Literal:
         if str(node.datatype) == XSD.boolean.value:
@@ -87,13 +90,15 @@ def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
     body = _without_idiom(body, known)
     constants = [lexeme for lexeme in body if lexeme.kind in _CONSTANTS]
     numbers = {lexeme.start: number for number, lexeme in enumerate(constants)}
+    names = dict.fromkeys(lexeme.text[1:] for lexeme in body if is_variable(lexeme))
+    variables = {name: number for number, name in enumerate(names)}
     try:
-        shape = _shape("".join(_shaped(text, body, numbers)))
+        shape = _shape("".join(_shaped(body, numbers, variables)))
     except _BadShapeError:
         head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
         raise mistake(text, body, head + text) from None
     terms = tuple((lexeme, _constant(text, lexeme, known, base)) for lexeme in constants)
-    return Query(text, tuple(body), terms, shape)
+    return Query(text, tuple(body), terms, tuple(map(Variable, names)), shape)
 
 
 class _BadShapeError(Exception):
@@ -104,24 +109,25 @@ class _BadShapeError(Exception):
 def _shape(text: str) -> Shape:
     try:
         tree: CompValue = parseQuery(text)[1]
-        variables = frozenset(Variable(str(node)) for node in _leaves(tree) if isinstance(node, rdflib.Variable))
         vertices = frozenset(_vertices(tree, frozenset(_property_variables(tree))))
-        return Shape(tree, vertices, variables, tuple(_rules(tree)))
+        return Shape(tree, vertices, tuple(_rules(tree)))
     except RecursionError:
         raise SubscriptionError("the query is nested too deeply", language="sparql") from None
     except Exception:  # rdflib's parser fails in many ways
         raise _BadShapeError from None
 
 
-def _shaped(text: str, body: list[Lexeme], numbers: Mapping[int, int]) -> Iterator[str]:
-    """The query with a number in the place of each constant, of the same kind, and blanks in one form."""
+def _shaped(body: list[Lexeme], numbers: Mapping[int, int], variables: Mapping[str, int]) -> Iterator[str]:
+    """The query with a number in the place of each constant and variable, of the same kind, and blanks in one form."""
     end = body[0].start if body else 0
     for lexeme in body:
         if lexeme.start > end:
             yield " "
         end = lexeme.end
         number = numbers.get(lexeme.start)
-        if number is None:
+        if is_variable(lexeme):
+            yield f"?v{variables[lexeme.text[1:]]}"
+        elif number is None:
             yield lexeme.text
         elif lexeme.kind == "string":
             yield f'"{number}"'
@@ -225,14 +231,6 @@ def _property_variables(node: Any) -> Iterator[str]:
         )
     for child in children(node):
         yield from _property_variables(child)
-
-
-def _leaves(node: Any) -> Iterator[Any]:
-    found = children(node)
-    if not found:
-        yield node
-    for child in found:
-        yield from _leaves(child)
 
 
 def _rules(node: Any) -> Iterator[tuple[int, int | None]]:
