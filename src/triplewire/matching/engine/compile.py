@@ -66,7 +66,8 @@ def compile_alternative(alternative: Alternative, model: ConceptModel) -> tuple[
     pattern = alternative.pattern
     open_ = alternative.residual is not None or bool(pattern.interests)
     ways = ways_of(pattern.filters, lambda term: model.names.get(term, term))
-    return tuple(dict.fromkeys(_Compilation(pattern, model, way, open_).result() for way in ways))
+    found = [_Compilation(pattern, model, way, open_).result() for way in ways]
+    return tuple(dict.fromkeys(found) if len(found) > 1 else found)
 
 
 class _Compilation:

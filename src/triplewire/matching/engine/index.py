@@ -113,7 +113,7 @@ class Index:
     def remove(self, id_: str) -> None:
         with self._changing:
             state = self._now()
-            if state.find(id_) is None:
+            if not state.has(id_):
                 raise KeyError(id_)
             self._write([removed(id_)])
             self._state = state.without({id_})

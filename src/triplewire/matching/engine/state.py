@@ -12,7 +12,7 @@ from triplewire.matching.engine.segment import Segment
 from triplewire.matching.engine.tables import Prepared
 from triplewire.subscriptions.pattern import Subscription
 
-MOST_NEW = 32
+MOST_NEW = 128
 """So many new subscriptions are verified one by one before they are built into a segment."""
 GROWTH = 8
 """Small segments are merged so that each is at least so many times as large as the next."""
@@ -31,6 +31,11 @@ class State(NamedTuple):
     def size(self) -> int:
         """How many subscriptions there are."""
         return len(self.new) + sum(len(one) - int(np.count_nonzero(one.removed)) for one in self.segments)
+
+    def has(self, id_: str) -> bool:
+        return any(segment.find(id_) >= 0 for segment in self.segments) or any(
+            one.subscription.id == id_ for one in self.new
+        )
 
     def find(self, id_: str) -> Subscription | None:
         for one in self.new:
