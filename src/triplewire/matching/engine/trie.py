@@ -289,7 +289,8 @@ def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratc
         if trie.nodes[root, 0] < trie.nodes[root + 1, 0]:
             found = match_large(
                 root, trie.index.nodes, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1,
-                events.label_offsets, events.labels, events.ranks, events.resource, int(events.vertices[number]), lists, work.stamps, epoch,
+                events.label_offsets, events.labels, events.ranks, events.resource, int(events.vertices[number]),
+                lists, work.stamps, epoch,
                 work.stack, scratch.groups, found, work.counters,
             )  # fmt: skip
     return found
