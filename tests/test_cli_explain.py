@@ -73,3 +73,14 @@ def test_a_mistake_is_one_line(subscription, event, status, told):
     assert told in found.stderr
     assert found.stderr.startswith("triplewire: ")
     assert found.stderr.count("\n") == 1
+
+
+def test_the_tree_that_ops_grows_is_drawn_for_its_own_language_only(tmp_path):
+    tree = tmp_path / "tree.svg"
+    assert auction("s1", "event-1", "--tree", tree).returncode == 0
+    assert "?1 = _:pc" in tree.read_text()
+    other = tmp_path / "s.json"
+    other.write_text(json.dumps({"id": "s", "language": "filter", "pattern": "price < 400"}))
+    refused = explain(str(other), f"{AUCTION}/events.ndjson#event-1", *ONTOLOGY, "--tree", tree)
+    assert refused.returncode == 3
+    assert "the ops matcher takes" in refused.stderr

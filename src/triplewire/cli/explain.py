@@ -9,10 +9,12 @@ import typer
 
 from triplewire.cli.console import AsJson, Svg, all_readable, folder, print_json, readable, write_picture
 from triplewire.cli.event import Prefixes, read_events
+from triplewire.concepts.model import ConceptModel
 from triplewire.errors import EventError, SubscriptionError, UsageError
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching.lines import Line, read_lines, record_of
 from triplewire.rdf.graph import Event
+from triplewire.subscriptions.pattern import Subscription
 
 
 def explain(
@@ -26,6 +28,9 @@ def explain(
     ] = [],  # noqa: B006 - typer copies it
     as_json: AsJson = False,
     svg: Svg = None,
+    tree: Annotated[
+        Path | None, typer.Option(metavar="F.svg", help="Draw the matching tree of OPS, too; for ops subscriptions.")
+    ] = None,
     lifting: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="What names in events mean: contexts, mappings, limits.", callback=folder),
@@ -42,7 +47,10 @@ def explain(
     record = _subscription(*_file_and_id(subscription))
     model = load_model(ontology)
     found, declared = _event(*_file_and_id(event), load_lifting(lifting))
-    told = explanation.explain(parse_subscription(record, model), found, model)
+    parsed = parse_subscription(record, model)
+    if tree is not None:
+        write_picture(tree, _tree(parsed, found, model))
+    told = explanation.explain(parsed, found, model)
     prefixes = declared | dict(record.get("prefixes", {}))
     if svg is not None:
         write_picture(svg, explanation.picture(told, prefixes))
@@ -50,6 +58,16 @@ def explain(
         print_json(explanation.as_dict(told, prefixes))
     else:
         print(explanation.as_text(told, prefixes), end="")
+
+
+def _tree(subscription: Subscription, event: Event, model: ConceptModel) -> str:
+    """The tree that the OPS matcher grows, which refuses by name what it does not take."""
+    from triplewire.matching.papers.ops.matcher import OPS
+    from triplewire.matching.papers.ops.picture import draw_tree
+
+    matcher = OPS(model)
+    matcher.add(subscription)
+    return draw_tree(matcher, subscription.id, event)
 
 
 def _file_and_id(argument: str) -> tuple[Path, str | None]:
