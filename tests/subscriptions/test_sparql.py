@@ -148,10 +148,17 @@ def test_a_construct_match_carries_its_graph():
 def test_queries_that_differ_in_constants_and_names_of_variables_are_parsed_once():
     sparql_tree._shape.cache_clear()
     for n in range(50):
-        found = pattern(f"ASK {{ ?x{n} a ex:C{n} ; ex:p{n} ?y # {n}\n FILTER(?y < {n} && ?x{n} != <http://e.org/{n}>) }}")
+        filter_ = f"FILTER(?y < {n} && ?x{n} != <http://e.org/{n}>)"
+        found = pattern(f"ASK {{ ?x{n} a ex:C{n} ; ex:p{n} ?y # {n}\n {filter_} }}")
         assert found.filters[0] == Call("<", (Variable("y"), Literal(n)))
         assert found.classes[0].cls.value == f"{EX}C{n}"
     assert sparql_tree._shape.cache_info().misses == 1
+
+
+def test_numbers_are_those_of_the_text_however_close_they_stand():
+    assert pattern("ASK { ?x a7 FILTER(?x<-3&&?x>+5) }").arcs[0].object == Literal(7)
+    filters = pattern("ASK { ?x ex:p 1.FILTER(?x<-3&&?x>5.5) }").filters
+    assert [one.arguments[1].value for one in filters] == ["-3", "5.5"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,10 @@ def expression(node: Any, leaf: Leaf) -> Expression:
     if name in _SUMS:
         return _sum(node, leaf)
     if name in _UNARY:
-        return Call(_UNARY[name], (expression(node.expr, leaf),))
+        inner = expression(node.expr, leaf)
+        if name == "UnaryMinus" and isinstance(inner, Literal) and _is_number(inner) and inner.value[0].isdigit():
+            return Literal(f"-{inner.value}", datatype=inner.datatype)
+        return Call(_UNARY[name], (inner,))
     if name == "UnaryPlus":
         return Call("+", (Literal(0), expression(node.expr, leaf)))
     if name == "Function":

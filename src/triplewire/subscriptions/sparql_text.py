@@ -21,7 +21,7 @@ _TOKEN = re.compile(
   | (?P<name>[^\W\d_][\w.\-]*:(?:{_LOCAL})? | :(?:{_LOCAL})?)
   | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+ | [0-9]*\.[0-9]+ | [0-9]+)
   | (?P<tag>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
-  | (?P<word>[?$]?\w+)
+  | (?P<word>a(?=[0-9]) | [?$]?\w+)
   | (?P<other>\S)
     """,
     re.VERBOSE | re.DOTALL,

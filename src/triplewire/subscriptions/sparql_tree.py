@@ -119,11 +119,12 @@ def _shape(text: str) -> Shape:
 
 def _shaped(body: list[Lexeme], numbers: Mapping[int, int], variables: Mapping[str, int]) -> Iterator[str]:
     """The query with a number in the place of each constant and variable, of the same kind, and blanks in one form."""
-    end = body[0].start if body else 0
+    before = Lexeme("other", "", body[0].start if body else 0)
     for lexeme in body:
-        if lexeme.start > end:
+        apart = before.kind == "number" or (lexeme.kind == "number" and before.text not in ("+", "-"))
+        if lexeme.start > before.end or apart:  # another number might run into what stands beside it
             yield " "
-        end = lexeme.end
+        before = lexeme
         number = numbers.get(lexeme.start)
         if is_variable(lexeme):
             yield f"?v{variables[lexeme.text[1:]]}"
