@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
+GUIDES = [*sorted(ROOT.glob("docs/guide/*.md")), ROOT / "examples/music-news/README.md"]
 
 
 def sessions(guide):

@@ -1,4 +1,4 @@
-"""``triplewire subscription check``: what subscriptions mean, and what is wrong with them."""
+"""``triplewire subscription check | extract``: what subscriptions mean, and those that profiles hold."""
 
 from __future__ import annotations
 
@@ -72,6 +72,16 @@ def check(
         raise UsageError(f"{file}: no subscription")
     if len(entries) < len(found):
         raise typer.Exit(BAD_INPUT)
+
+
+@subscription.command()
+def extract(file: File) -> None:
+    """Write the interests that the RDF profiles in FILE tell of, a subscription a line."""
+    from triplewire.concepts.load import read_file
+    from triplewire.subscriptions.profiles import interests
+
+    for record in interests(read_file(file)):
+        print_json(record)
 
 
 def _report(entry: Entry, family: Relatives, model: ConceptModel, folder: Path | None) -> dict[str, Any]:

@@ -34,12 +34,12 @@ _ENCODING = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.\-]+)["']""
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _COLLECTION = re.compile(r"""parseType\s*=\s*(["'])daml:collection\1""")
 
-__all__ = ["SUFFIXES", "load_model", "model_of", "model_of_documents", "read_ontology"]
+__all__ = ["SUFFIXES", "load_model", "model_of", "model_of_documents", "read_file", "read_ontology"]
 
 
 def load_model(paths: Iterable[Path], typing: Typing = "asserted", strict: bool = False) -> ConceptModel:
     """The concept model of several ontology files, told apart by their suffixes."""
-    triples = [triple for number, path in enumerate(paths) for triple in _read_file(path, number)]
+    triples = [triple for number, path in enumerate(paths) for triple in read_file(path, number)]
     return model_of(triples, typing, strict)
 
 
@@ -119,7 +119,8 @@ def _term(term: object, labels: dict[str, BlankNode]) -> Term:
     return Literal(str(term), datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(str(term))
 
 
-def _read_file(path: Path, number: int) -> list[Triple]:
+def read_file(path: Path, number: int = 0) -> list[Triple]:
+    """The triples of a file, by its suffix; its blank nodes are kept apart from those of files with other numbers."""
     media_type = SUFFIXES.get(path.suffix.lower())
     if media_type is None:
         raise OntologyError(f"{path}: the suffix should be one of {', '.join(SUFFIXES)}")
