@@ -32,6 +32,11 @@ class Function:
     most: int
 
 
+LONGEST_REGEX = 1_000
+MOST_REGEX_MEMORY = 1 << 20
+"""RE2's time grows with the size of what it compiles, as well as with the text's."""
+
+
 def boolean(truth: bool) -> Literal:
     return Literal(truth)
 
@@ -39,6 +44,8 @@ def boolean(truth: bool) -> Literal:
 @lru_cache(maxsize=4096)
 def compiled(pattern: str, flags: str = "") -> re2._Regexp:
     """A user's regular expression, compiled by RE2 so that no text can make it slow."""
+    if len(pattern) > LONGEST_REGEX:
+        raise BadRegexError(f"the regular expression has {len(pattern)} characters; at most {LONGEST_REGEX} are read")
     unknown = set(flags) - set("ismq")
     if unknown:
         raise BadRegexError(f"unknown regular expression flag {min(unknown)!r}; known are i, s, m and q")
@@ -47,6 +54,7 @@ def compiled(pattern: str, flags: str = "") -> re2._Regexp:
     options.dot_nl = "s" in flags
     options.literal = "q" in flags
     options.log_errors = False
+    options.max_mem = MOST_REGEX_MEMORY
     source = f"(?m){pattern}" if "m" in flags and "q" not in flags else pattern
     try:
         return re2.compile(source, options)

@@ -81,7 +81,7 @@ def _next_to(constant: Term) -> Iterator[Term]:
     except NoValueError:
         return
     if isinstance(known, Number):
-        yield from (Literal(int(known.value) + step) for step in (-1, 1) if abs(float(known.value)) < _LARGE)
+        yield from (Literal(int(known.value) + step) for step in (-1, 1) if -_LARGE < known.value < _LARGE)
 
 
 @lru_cache(maxsize=65_536)
