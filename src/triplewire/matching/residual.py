@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias, cast
 
@@ -55,23 +56,36 @@ def constructed(residual: Residual, event: ClosedEvent) -> tuple[str, ...]:
 def _asked(residual: Residual, event: ClosedEvent) -> QueryBoolean | QuerySolutions | QueryTriples:
     """Oxigraph's answer on G*. The query names things as the event does; a blank home vertex goes by ``tw:home``."""
     names = {name: own for name in residual.names if (own := event.name(name)) != name}
-    blank: dict[Resource, Resource] = {}
+    blank: Resource | None = None
     if residual.needs_home and isinstance(event.home, NamedNode):
         names[TW.home] = event.home
     elif residual.needs_home and event.home is not None:
-        blank[event.home] = TW.home
-    store = Store()
-    store.extend(Quad(*renamed(triple, blank), DefaultGraph()) for triple in event.closed)
+        blank = event.home
+    store = _store(event.closed, blank)
     query = replace_iris(residual.query, {n.value: str(own) for n, own in names.items()}) if names else residual.query
     return store.query(query)
 
 
+@lru_cache(maxsize=2)  # an event's residuals come one after the other
+def _store(triples: frozenset[Triple], blank: Resource | None) -> Store:
+    """Triples as Oxigraph reads them, a blank home vertex under the name ``tw:home``."""
+    names: dict[Resource, Resource] = {} if blank is None else {blank: TW.home}
+    store = Store()
+    store.extend(Quad(*renamed(triple, names), DefaultGraph()) for triple in triples)
+    return store
+
+
 def _own(residual: Residual, event: ClosedEvent) -> Forms:
     """The event's own form of what Oxigraph writes otherwise."""
-    forms = written_forms(event.closed)
+    forms = dict(_forms(event.closed))
     if residual.needs_home and event.home is not None and not isinstance(event.home, NamedNode):
         forms[TW.home] = event.home
     return forms
+
+
+@lru_cache(maxsize=2)
+def _forms(triples: frozenset[Triple]) -> Forms:
+    return written_forms(triples)
 
 
 def written_forms(triples: Iterable[Triple]) -> Forms:
