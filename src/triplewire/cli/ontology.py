@@ -1,4 +1,4 @@
-"""``triplewire ontology show | check | diff``: what is in an ontology, whether it is sound, and what changed."""
+"""``triplewire ontology show | check | diff | count``: what ontologies hold, what changed, what events speak of."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from triplewire.concepts.load import load_model
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.outline import KINDS, Kind, Node, Outline, outline, search
 from triplewire.concepts.picture import picture
+from triplewire.concepts.profile import frequencies
 from triplewire.concepts.report import Shape
 from triplewire.errors import OntologyError, UsageError
 from triplewire.rdf.names import Names
+from triplewire.rdf.terms import TW
 
 ontology = typer.Typer(help="Look at ontologies: what is in them, whether they are sound, what changed.")
 
@@ -110,6 +112,21 @@ def differences(old: Old, new: New, as_json: AsJson = False) -> None:
                 out.print(f"{sign} {escape(names.short(lower))} ⊑ {escape(names.short(upper))}  [dim]{kind}[/]")
     if not change:
         out.print("no difference in what is a kind of what")
+
+
+@ontology.command()
+def count(
+    files: OntologyFiles,
+    events: Annotated[Path, typer.Option("--events", metavar="F.ndjson", help="CloudEvents, one a line.")],
+) -> None:
+    """Write in how many events each concept occurs, in Turtle: what the measure `lin` weighs concepts by."""
+    from triplewire.lift.cloudevents import open_envelope, parse_envelope
+    from triplewire.matching.lines import read_lines
+
+    graphs = (event.graph for line in read_lines(events) for event in open_envelope(parse_envelope(line.text)))
+    found = frequencies(graphs, load_model(files))
+    for concept in sorted(found, key=str):
+        print(f"{concept} {TW.frequency} {found[concept]} .")
 
 
 def _pair(pair: Subsumption) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.datatypes import datatype_tree
 from triplewire.concepts.hierarchy import Hierarchy
+from triplewire.concepts.measures import DEFAULT_MEASURE
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.report import LoadReport
 from triplewire.concepts.similarity import Similarity
@@ -41,7 +42,8 @@ class ConceptModel:
     """An immutable concept model.
 
     ``class_parents`` and ``property_parents`` hold the direct parents; things that are equivalent are each other's
-    parents. ``types`` are the classes asserted of the instances that the ontology names.
+    parents. ``types`` are the classes asserted of the instances that the ontology names. ``measure`` tells how the
+    similarity of concepts is measured; ``frequencies``, how often they occur in a corpus of events.
     """
 
     class_parents: Parents = field(default_factory=dict)
@@ -55,6 +57,8 @@ class ConceptModel:
     labels: Mapping[Resource, tuple[Literal, ...]] = field(default_factory=dict)
     meta_statements: tuple[MetaStatement, ...] = ()
     typing: Typing = "asserted"
+    measure: str = DEFAULT_MEASURE
+    frequencies: Mapping[NamedNode, int] = field(default_factory=dict)
     report: LoadReport = field(default_factory=LoadReport, compare=False)
 
     @cached_property
@@ -236,7 +240,9 @@ class ConceptModel:
             for parent in parents
         ]
         rows += [" ".join(map(str, statement)) for statement in self.meta_statements]
-        return sha256("\n".join([self.typing, *sorted(rows)]).encode()).hexdigest()
+        rows += [f"{concept} {frequency}" for concept, frequency in self.frequencies.items()]
+        measure = [] if self.measure == DEFAULT_MEASURE else [self.measure]
+        return sha256("\n".join([self.typing, *measure, *sorted(rows)]).encode()).hexdigest()
 
     def aliases(self, name: Resource) -> frozenset[Resource]:
         """All names that the model declares to be the same as this one, itself included."""
@@ -290,7 +296,7 @@ class ConceptModel:
 
     @cached_property
     def similarity(self) -> Similarity:
-        return Similarity(self.concept_parents)
+        return Similarity(self.concept_parents, self.measure, self.frequencies)
 
     @cached_property
     def label_words(self) -> Mapping[tuple[str, ...], frozenset[NamedNode]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from pyoxigraph import Literal, NamedNode
 
@@ -18,6 +19,11 @@ def event_profile(graph: Graph, model: ConceptModel) -> frozenset[NamedNode]:
     asserted = {name for name in names if isinstance(name, NamedNode) and name in concepts}
     texts = (t.object.value for t in graph.triples if t.subject == graph.home and isinstance(t.object, Literal))
     return frozenset(asserted | {concept for text in texts for concept in spot(text, model)})
+
+
+def frequencies(graphs: Iterable[Graph], model: ConceptModel) -> Counter[NamedNode]:
+    """In how many events each concept occurs: what the information content of concepts is taken from."""
+    return Counter(concept for graph in graphs for concept in event_profile(graph, model))
 
 
 def spot(text: str, model: ConceptModel) -> Iterator[NamedNode]:

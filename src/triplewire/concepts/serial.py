@@ -8,11 +8,13 @@ from typing import Any
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from triplewire.concepts.measures import DEFAULT_MEASURE
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.model import ConceptModel
 from triplewire.rdf.terms import Resource
 
-_TABLES = tuple(f.name for f in fields(ConceptModel) if f.name not in ("labels", "meta_statements", "typing", "report"))
+_OTHERS = ("labels", "meta_statements", "typing", "measure", "frequencies", "report")
+_TABLES = tuple(f.name for f in fields(ConceptModel) if f.name not in _OTHERS)
 
 
 def to_json(model: ConceptModel) -> str:
@@ -23,7 +25,9 @@ def to_json(model: ConceptModel) -> str:
     }
     labels = {str(term): [_written(text) for text in texts] for term, texts in model.labels.items()}
     statements = [[term.value for term in statement] for statement in model.meta_statements]
-    return json.dumps({**tables, "labels": labels, "meta_statements": statements, "typing": model.typing})
+    frequencies = {concept.value: frequency for concept, frequency in model.frequencies.items()}
+    choices = {"typing": model.typing, "measure": model.measure, "frequencies": frequencies}
+    return json.dumps({**tables, "labels": labels, "meta_statements": statements, **choices})
 
 
 def from_json(text: str | bytes) -> ConceptModel:
@@ -35,7 +39,15 @@ def from_json(text: str | bytes) -> ConceptModel:
     }
     labels = {_resource(term): tuple(_label(*label) for label in texts) for term, texts in found["labels"].items()}
     statements = tuple(MetaStatement(*map(NamedNode, terms)) for terms in found["meta_statements"])
-    return ConceptModel(**tables, labels=labels, meta_statements=statements, typing=found["typing"])
+    frequencies = {NamedNode(concept): frequency for concept, frequency in found.get("frequencies", {}).items()}
+    return ConceptModel(
+        **tables,
+        labels=labels,
+        meta_statements=statements,
+        typing=found["typing"],
+        measure=found.get("measure", DEFAULT_MEASURE),
+        frequencies=frequencies,
+    )
 
 
 def _resource(text: str) -> Resource:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.hierarchy import Hierarchy
+from triplewire.concepts.measures import DEFAULT_MEASURE, MEASURES
 from triplewire.concepts.metastatements import meta_statements_of
 from triplewire.concepts.model import ConceptModel, Typing
 from triplewire.concepts.report import LoadReport, Shape
@@ -80,6 +81,8 @@ class _Reading:
     tables: dict[str, Rows] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     stated: dict[str, Rows] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     labels: dict[Resource, list[Literal]] = field(default_factory=lambda: defaultdict(list))
+    measures: set[str] = field(default_factory=set)
+    frequencies: Counter[NamedNode] = field(default_factory=Counter)
     used: Counter[str] = field(default_factory=Counter)
     unused: Counter[str] = field(default_factory=Counter)
 
@@ -109,6 +112,8 @@ def model_of(triples: Iterable[Triple], typing: Typing = "asserted", strict: boo
         labels={term: tuple(texts) for term, texts in reading.labels.items()},
         meta_statements=meta_statements_of(triples, _Lists(triples)),
         typing=typing,
+        measure=_measure(reading.measures),
+        frequencies=dict(reading.frequencies),
         report=_report(triples, reading, cycles),
     )
 
@@ -130,9 +135,7 @@ def _read(triple: Triple, reading: _Reading, skos_classes: frozenset[Resource], 
     """Enter what one triple says; whether it says anything that we use."""
     subject, predicate, object_ = triple
     if isinstance(object_, Literal):
-        if predicate in LABELS:
-            reading.labels[subject].append(object_)
-        return predicate in LABELS
+        return _read_literal(subject, predicate, object_, reading)
     if predicate == RDF.type:
         return _read_type(subject, object_, reading)
     if predicate in (SKOS.broader, SKOS.narrower, SKOS.broaderTransitive, SKOS.narrowerTransitive):
@@ -154,6 +157,29 @@ def _read(triple: Triple, reading: _Reading, skos_classes: frozenset[Resource], 
             reading.stated[_STATED[predicate]][subject].add(object_)
         return True
     return predicate in _ELSEWHERE
+
+
+def _read_literal(subject: Resource, predicate: NamedNode, text: Literal, reading: _Reading) -> bool:
+    if predicate in LABELS:
+        reading.labels[subject].append(text)
+    elif predicate == TW.measure:
+        reading.measures.add(text.value)
+    elif predicate == TW.frequency and isinstance(subject, NamedNode):
+        if not text.value.isdecimal():
+            raise OntologyError(f"the frequency of {subject} should be a number of times, not {text}")
+        reading.frequencies[subject] += int(text.value)
+    else:
+        return False
+    return True
+
+
+def _measure(stated: set[str]) -> str:
+    """The measure that the ontology chooses."""
+    for name in sorted(stated - MEASURES.keys()):
+        raise OntologyError(f"there is no measure {name!r}; known are {', '.join(MEASURES)}")
+    if len(stated) > 1:
+        raise OntologyError(f"one measure can be chosen, not {' and '.join(sorted(stated))}")
+    return min(stated, default=DEFAULT_MEASURE)
 
 
 # property → (table, whether it holds both ways, whether between named things only)
