@@ -39,12 +39,14 @@ class Trie:
     A node is four words: its first child (its last is the one before the next node's first), the number of the label
     that it asks, its arc (see ``kernels.plan``), and where in ``checks`` its further arcs and labels are, with two
     flags. Nodes 0 and 1 are the roots of injective and of homomorphic patterns. Label 0 asks nothing, plain labels are
-    counted from 1, ranges follow.
+    counted from 1. Then come the domains of ranges in ``nodes``, with ``bounds`` beside, and whole ``ranges`` in
+    ``checks``.
 
     A group's number is its node's; group ``g`` is the patterns ``members[offsets[g] : offsets[g + 1]]``.
     """
 
     nodes: Words32
+    bounds: Ids
     checks: Words32
     ranges: Ids
     wide: Words32
@@ -64,7 +66,9 @@ class Trie:
     @cached_property
     def index(self) -> Index:
         """What kernels read."""
-        return Index(self.nodes.ravel(), self.checks, self.ranges, self.wide, self.runs, self.sizes)
+        return Index(
+            self.nodes.ravel(), self.bounds.ravel(), self.checks, self.ranges, self.wide, self.runs, self.sizes
+        )
 
 
 def build_trie(patterns: EncodedPatterns) -> Trie:
@@ -89,9 +93,10 @@ def build_trie(patterns: EncodedPatterns) -> Trie:
     nodes[:-1, 3] |= np.where(tails, np.uint32(layout.TAIL), np.uint32(0))
     wide, runs = _runs(nodes, ranges, kinds, patterns.ranges.first + 1)
     nodes[wide[:-1, 0], 3] |= np.uint32(layout.WIDE)
+    bounds = _bounds(nodes, ranges, patterns.ranges.first + 1)
     properties = int(patterns.arcs[:, 1].max(initial=-1)) + 1
     sizes = np.array([patterns.ranges.first, properties, stack], np.int64)
-    return Trie(nodes, further, ranges, wide, runs, offsets, members, sizes)
+    return Trie(nodes, bounds, further, ranges, wide, runs, offsets, members, sizes)
 
 
 def _sorted_ranges(ranges: Ranges) -> tuple[Ids, Ids, Words32]:
@@ -99,7 +104,8 @@ def _sorted_ranges(ranges: Ranges) -> tuple[Ids, Ids, Words32]:
     top = np.zeros(int(ranges.domain.max(initial=-1)) + 1, np.int32)
     np.maximum.at(top, ranges.domain, ranges.high)
     point, falling, rising = ranges.low == ranges.high, ranges.low <= 0, ranges.high >= top[ranges.domain]
-    kinds = np.select([point, falling, rising], [layout.POINT, layout.FALLING, layout.RISING], layout.BETWEEN)
+    sizes = np.log2(np.maximum(ranges.high.astype(np.float64) - ranges.low + 1, 1)).astype(np.int64)
+    kinds = np.select([point, falling, rising], [layout.POINT, layout.FALLING, layout.RISING], layout.BETWEEN + sizes)
     first_key = np.where(kinds == layout.FALLING, -ranges.high.astype(np.int64), ranges.low)
     order = np.lexsort((ranges.high, first_key, kinds, ranges.domain))
     table = np.stack([ranges.domain, ranges.low, ranges.high, kinds.astype(np.int32)])[:, order]
@@ -197,6 +203,16 @@ def _levels(
     return first_child, nodes[2:, 0], nodes[:, 2] > 0, offsets, np.concatenate(members), stack
 
 
+def _bounds(nodes: Words32, ranges: Ids, plain: int) -> Ids:
+    """The lowest and highest rank that each node asks, if any asks one; its label becomes the number of the domain."""
+    asking = np.flatnonzero(nodes[:, 1] >= plain)
+    bounds = np.zeros((len(nodes) if len(asking) else 0, 2), np.int32)
+    numbers = nodes[asking, 1] - plain
+    bounds[asking] = ranges[numbers, 1:]
+    nodes[asking, 1] = plain + ranges[numbers, 0]
+    return bounds
+
+
 def _runs(nodes: Words32, ranges: Ids, kinds: Ids, plain: int) -> tuple[Words32, Words32]:
     """The wide nodes, each with its first run, and one past the last; the runs."""
     given = (nodes, WIDE, kinds, ranges, plain)
@@ -288,17 +304,17 @@ def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratc
     for root in range(2):
         if trie.nodes[root, 0] < trie.nodes[root + 1, 0]:
             found = match_large(
-                root, trie.index.nodes, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1,
+                root, trie.index.nodes, trie.index.bounds, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1,
                 events.label_offsets, events.labels, events.ranks, events.resource, int(events.vertices[number]),
-                lists, work.stamps, epoch,
-                work.stack, scratch.groups, found, work.counters,
+                lists, work.stamps, epoch, work.stack, scratch.groups, found, work.counters,
             )  # fmt: skip
     return found
 
 
 def expand(trie: Trie, groups: Groups) -> Ids:
     """The numbers of the patterns in some groups, in no particular order."""
-    starts, lengths = trie.offsets[groups].astype(np.int64), np.diff(trie.offsets)[groups].astype(np.int64)
+    starts = trie.offsets[groups].astype(np.int64)
+    lengths = trie.offsets[groups.astype(np.int64) + 1] - starts
     places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
     members: Ids = trie.members[places]
     return members

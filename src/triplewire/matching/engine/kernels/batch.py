@@ -21,6 +21,7 @@ class Index(NamedTuple):
     """The arrays of a trie that matching reads; see there."""
 
     nodes: NDArray[np.uint32]
+    bounds: NDArray[np.int32]
     checks: NDArray[np.uint32]
     ranges: NDArray[np.int32]
     wide: NDArray[np.uint32]
@@ -71,7 +72,7 @@ def match_events(trie, events, start, stop, work, out, ends):
 
     The groups of all are in ``out``, one event after the other; ``ends`` tells where those of each end.
     """
-    nodes, checks, ranges, wide, runs, sizes = trie
+    nodes, bounds, checks, ranges, wide, runs, sizes = trie
     vertices, label_offsets, labels, ranks, arc_offsets, arcs, resource = events
     having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
     found = np.int64(0)
@@ -86,9 +87,9 @@ def match_events(trie, events, start, stop, work, out, ends):
         for root in range(2):
             if nodes[4 * root] < nodes[4 * root + 4]:
                 found = walk(
-                    root, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels,
-                    first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING, stamps, epoch, stack, bound,
-                    taken, left, fails, out, found, counters,
+                    root, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets,
+                    labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING, stamps, epoch,
+                    stack, bound, taken, left, fails, out, found, counters,
                 )  # fmt: skip
         unlabel(label_offsets[first], label_offsets[first + size], labels, having)
         for column in range(3, stride):

@@ -43,6 +43,8 @@ def _kept(dispatcher: Any) -> Any:
 
     Where there is no such place, each process compiles for itself.
     """
+    if config.DISABLE_JIT:
+        return dispatcher
     settings: Any = config
     told = settings.CACHE_DIR
     settings.CACHE_DIR = str(Path(told or HERE / "__pycache__") / STAMP)

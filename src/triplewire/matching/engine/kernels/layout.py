@@ -16,7 +16,11 @@ checks are, and otherwise a second arc, a place and a key; its children are the 
 """
 
 NONE, PLAIN, POINT, RISING, FALLING, BETWEEN = range(6)
-"""What siblings of one run ask: nothing, a label each, a value each, at least, at most, or a range each."""
+"""What siblings of one run ask: nothing, a label each, a value each, at least, at most, or a range each.
+
+Ranges of 2 to 3 ranks are of the kind ``BETWEEN + 1``, of 4 to 7 of the next, and so on: of those that begin near
+enough below a value, half or more hold.
+"""
 
 
 @making

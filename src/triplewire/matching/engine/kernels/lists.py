@@ -42,15 +42,15 @@ class Lists(NamedTuple):
 
 @kernel
 def match_large(
-    root, nodes, checks, ranges, wide, runs, plain, label_offsets, labels, ranks, resource, first, lists, stamps,
-    epoch, stack, out, found, counters,
+    root, nodes, bounds, checks, ranges, wide, runs, plain, label_offsets, labels, ranks, resource, first, lists,
+    stamps, epoch, stack, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end."""
     spans, keys, starts, ends, names, folds, owners, used, bound, cursors, fails = lists
     place = 1
     cursors[1, 0] = 0
     cursors[1, 1] = list_children(
-        root, 0, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
+        root, 0, nodes, bounds, wide, runs, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
     )
     while place > 0:
         child = np.int64(stack[cursors[place, 0]]) if cursors[place, 0] < cursors[place, 1] else -1
@@ -77,8 +77,8 @@ def match_large(
                 continue
             begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, len(used), cursors)
         vertex = next_candidate(
-            child, place, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends,
-            owners, used, bound, cursors,
+            child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
+            starts, ends, owners, used, bound, cursors,
         )  # fmt: skip
         if vertex < 0:
             fails[place] = True
@@ -95,7 +95,7 @@ def match_large(
             place += 1
             cursors[place, 0] = top
             cursors[place, 1] = list_children(
-                child, top, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound,
+                child, top, nodes, bounds, wide, runs, ranks, first, spans, keys, starts, ends, names, bound,
                 stack, fails[place:],
             )  # fmt: skip
     return found
@@ -103,7 +103,7 @@ def match_large(
 
 @kernel
 def list_children(
-    node, top, nodes, ranges, wide, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
+    node, top, nodes, bounds, wide, runs, ranks, first, spans, keys, starts, ends, names, bound, stack, fails
 ):
     """Put those children of a node on the stack that may hold; tell where they end, and in ``fails`` if some can't."""
     begin, end = np.int64(nodes[4 * node]), np.int64(nodes[4 * node + 4])
@@ -115,9 +115,7 @@ def list_children(
     if nodes[4 * node + 3] & WIDE:
         row = seek_node(wide, node)
         for run in range(wide[row, 1], wide[row + 1, 1]):
-            top = list_run(
-                run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack
-            )
+            top = list_run(run, top, nodes, bounds, runs, ranks, first, spans, keys, starts, ends, names, bound, stack)
     else:
         for child in range(begin, end):
             stack[top] = child
@@ -127,7 +125,7 @@ def list_children(
 
 
 @kernel
-def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, starts, ends, names, bound, stack):
+def list_run(run, top, nodes, bounds, runs, ranks, first, spans, keys, starts, ends, names, bound, stack):
     """Put those children of a run on the stack that may hold; tell where they end."""
     begin, end, kind, arc = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], runs[run, 4]
     found = -1
@@ -150,10 +148,8 @@ def list_run(run, top, nodes, ranges, runs, plain, ranks, first, spans, keys, st
             if rank >= 0:
                 least, most = min(least, rank), max(most, rank)
     for child in range(begin, end):
-        if kind > PLAIN:
-            number = np.int64(nodes[4 * child + 1]) - plain
-            if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
-                break
+        if kind > PLAIN and (bounds[2 * child + 1] < least if kind == FALLING else bounds[2 * child] > most):
+            break
         stack[top] = child
         top += 1
     return top
@@ -179,16 +175,16 @@ def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, fol
 
 @kernel
 def next_candidate(
-    child, place, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends, owners,
-    used, bound, cursors,
+    child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts,
+    ends, owners, used, bound, cursors,
 ):  # fmt: skip
     """The next vertex that a child's step may be mapped to, or -1."""
     source = cursors[place, 2]
     for number in range(cursors[place, 3], cursors[place, 4]):
         vertex = number if source == EVERY else np.int64(ends[number] if source == ARCS else owners[number])
         if not used[vertex] and suits(
-            child, vertex, source, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
-            starts, ends, bound,
+            child, vertex, source, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans,
+            keys, starts, ends, bound,
         ):  # fmt: skip
             cursors[place, 3] = number + 1
             return vertex
@@ -198,14 +194,17 @@ def next_candidate(
 
 @kernel
 def suits(
-    child, vertex, source, nodes, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts, ends,
-    bound,
+    child, vertex, source, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
+    starts, ends, bound,
 ):  # fmt: skip
     """Whether a vertex has the arcs and labels that a step asks; not all are looked up if it is from their list."""
     label, arc, tail = nodes[4 * child + 1], nodes[4 * child + 2], nodes[4 * child + 3]
     if source != ARCS and not joined(vertex, arc >> 24, arc & 0xFFFFFF, spans, keys, starts, ends, bound):
         return False
-    if source != OWNERS and not has(vertex, label, ranges, plain, label_offsets, labels, ranks, first):
+    if label >= plain:
+        if not lies(vertex, label - plain, bounds[2 * child], bounds[2 * child + 1], ranks, first):
+            return False
+    elif source != OWNERS and not has(vertex, label, label_offsets, labels, first):
         return False
     if not tail & MORE:
         return joined(vertex, (tail >> PLACE_SHIFT) & 0xFF, tail & KEY, spans, keys, starts, ends, bound)
@@ -215,7 +214,12 @@ def suits(
         if not joined(vertex, checks[number] >> 24, checks[number] & 0xFFFFFF, spans, keys, starts, ends, bound):
             return False
     for number in range(arcs, arcs + np.int64(checks[start] >> 16)):
-        if not has(vertex, checks[number], ranges, plain, label_offsets, labels, ranks, first):
+        label = checks[number]
+        if label >= plain:
+            row = np.int64(label) - plain
+            if not lies(vertex, ranges[row, 0], ranges[row, 1], ranges[row, 2], ranks, first):
+                return False
+        elif not has(vertex, label, label_offsets, labels, first):
             return False
     return True
 
@@ -233,17 +237,20 @@ def joined(vertex, place, key, spans, keys, starts, ends, bound):
 
 
 @kernel
-def has(vertex, label, ranges, plain, label_offsets, labels, ranks, first):
-    """Whether a vertex has a label."""
+def has(vertex, label, label_offsets, labels, first):
+    """Whether a vertex has a plain label."""
     if label == 0:
         return True
-    if label < plain:
-        end = label_offsets[first + vertex + 1]
-        there = seek(labels, label_offsets[first + vertex], end, np.int64(label) - 1)
-        return there < end and labels[there] == np.int64(label) - 1
-    number = np.int64(label) - plain
-    rank = ranks[ranges[number, 0], first + vertex]
-    return rank >= 0 and ranges[number, 1] <= rank <= ranges[number, 2]
+    end = label_offsets[first + vertex + 1]
+    there = seek(labels, label_offsets[first + vertex], end, np.int64(label) - 1)
+    return there < end and labels[there] == np.int64(label) - 1
+
+
+@kernel
+def lies(vertex, domain, low, high, ranks, first):
+    """Whether the value of a vertex lies in a range."""
+    rank = ranks[domain, first + vertex]
+    return rank >= 0 and low <= rank <= high
 
 
 @kernel

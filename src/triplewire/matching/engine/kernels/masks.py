@@ -1,7 +1,8 @@
 """Sets of an event's vertices as masks: which vertices a step may be mapped to.
 
 Kernels over masks take plain arrays, as many as they are: taking one out of a tuple in a loop can cost more than the
-loop. ``nodes`` (in one row), ``checks`` and ``ranges`` are the trie's. Of the event, ``having[label]`` is the vertices
+loop. ``nodes`` and ``bounds`` (in one row), ``checks`` and
+``ranges`` are the trie's. Of the event, ``having[label]`` is the vertices
 that have a label, ``adjacent[bound[place] + columns[key]]`` those to which arcs lead from the vertex that a place is
 mapped to, ``ranks[domain, first + vertex]`` is a value's rank. ``free`` are the vertices that are not yet used.
 """
@@ -20,7 +21,7 @@ DOUBT = 256
 
 
 @part
-def fit(node, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
+def fit(node, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
     """The free vertices that a node's step may be mapped to."""
     row = node << TWO
     label, arc, tail = np.int64(nodes[row + ONE]), nodes[row + TWO], nodes[row + THREE]
@@ -32,7 +33,8 @@ def fit(node, free, nodes, checks, ranges, plain, having, columns, adjacent, bou
     if label < plain:
         mask &= having[label]
     else:
-        mask = in_range(label - plain, mask, ranges, ranks, first)
+        place = node << ONE
+        mask = in_range(label - plain, bounds[place], bounds[place + ONE], mask, ranks, first)
     return mask
 
 
@@ -49,14 +51,14 @@ def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, 
         if label < plain:
             mask &= having[label]
         else:
-            mask = in_range(label - plain, mask, ranges, ranks, first)
+            domain, low, high = ranges[label - plain, 0], ranges[label - plain, 1], ranges[label - plain, 2]
+            mask = in_range(domain, low, high, mask, ranks, first)
     return mask
 
 
 @kernel
-def in_range(number, mask, ranges, ranks, first):
+def in_range(domain, low, high, mask, ranks, first):
     """Those vertices of a mask whose value lies in a range."""
-    domain, low, high = ranges[number, 0], ranges[number, 1], ranges[number, 2]
     left = mask
     while left != NOTHING:
         rank = ranks[domain, first + lowest(left)]

@@ -22,8 +22,8 @@ FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 @kernel
 def walk(
-    root, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels, first, none,
-    stride, keep, stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
+    root, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels, first,
+    none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end.
 
@@ -61,8 +61,8 @@ def walk(
             place &= 0xFF
             if tail & TAIL:
                 matches, seen = follow(
-                    begin, end, place, mask, nodes, checks, ranges, plain, having, columns, adjacent, ranks, first,
-                    stride, keep, bound, taken, left,
+                    begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks,
+                    first, stride, keep, bound, taken, left,
                 )  # fmt: skip
                 visits += seen
                 if matches:
@@ -86,11 +86,10 @@ def walk(
         holding = NOTHING
         if tail & WIDE:
             top, found, holding = enter_wide(
-                node, place | inner, free, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks,
-                label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found,
+                node, place | inner, free, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks,
+                label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
             )  # fmt: skip
             fails[place] = holding < end - begin
-            visits += np.int64(holding)
             continue
         visits += np.int64(end - begin)
         above = np.uint64(place | inner) << HALF
@@ -98,7 +97,9 @@ def walk(
             if inner and stamps[child] == epoch:
                 holding += ONE
                 continue
-            mask = fit(child, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
+            mask = fit(
+                child, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first
+            )
             if mask == NOTHING:
                 continue
             holding += ONE
@@ -118,8 +119,8 @@ def walk(
 
 @part
 def follow(
-    begin, end, place, mask, nodes, checks, ranges, plain, having, columns, adjacent, ranks, first, stride, keep,
-    bound, taken, left,
+    begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks, first, stride,
+    keep, bound, taken, left,
 ):  # fmt: skip
     """Whether the steps ``begin … end``, one after the other, can all be mapped, once a place is to one of a mask.
 
@@ -133,7 +134,7 @@ def follow(
         left[place] = rest
         bound[place] = lowest(mask) * stride
         free = ~(taken[place] | (mask ^ rest) & keep)
-        mask = fit(step, free, nodes, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
+        mask = fit(step, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
         seen += 1
         if mask != NOTHING:
             step += ONE

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel, lowest
-from .layout import FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST
-from .masks import DOUBT, NOTHING, ONE, check, in_range
+from .jit import kernel, lowest, prefetch
+from .layout import BETWEEN, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST
+from .masks import DOUBT, NOTHING, ONE, TWO, check, in_range
 
 FEW = 8
 """So many siblings are looked at one by one."""
@@ -18,8 +18,8 @@ FEW = 8
 
 @kernel
 def enter_wide(
-    node, place, free, nodes, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels,
-    first, stamps, epoch, stack, bound, top, out, found,
+    node, place, free, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets,
+    labels, first, stamps, epoch, stack, bound, top, out, found, counters,
 ):  # fmt: skip
     """Put the children that hold on the stack, or out if they end a pattern. Tell also how many hold."""
     held = NOTHING
@@ -38,29 +38,17 @@ def enter_wide(
         kind = runs[run, 2]
         if kind == NONE:
             held += ONE
+            counters[0] += 1
             top, found = admit(np.int64(runs[run, 0]), mask, place, nodes, stamps, epoch, stack, top, out, found)
             continue
         if kind == PLAIN:
             top, found, holding = enter_labels(
-                run,
-                mask,
-                place,
-                nodes,
-                runs,
-                having,
-                label_offsets,
-                labels,
-                first,
-                stamps,
-                epoch,
-                stack,
-                top,
-                out,
-                found,
-            )
+                run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out,
+                found, counters,
+            )  # fmt: skip
         else:
             top, found, holding = enter_ranges(
-                run, mask, place, nodes, ranges, runs, len(having), ranks, first, stamps, epoch, stack, top, out, found
+                run, mask, place, nodes, bounds, runs, ranks, first, stamps, epoch, stack, top, out, found, counters
             )
         held += np.uint64(holding)
     return top, found, held
@@ -68,12 +56,13 @@ def enter_wide(
 
 @kernel
 def enter_labels(
-    run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out, found
+    run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out, found, counters
 ):
     """Enter those of a run that ask a label which some vertex of a mask has."""
     begin, end = np.int64(runs[run, 0]), np.int64(runs[run, 1])
     held = 0
     if end - begin <= FEW:
+        counters[0] += end - begin
         for child in range(begin, end):
             both = mask & having[nodes[4 * child + 1]]
             if both != NOTHING:
@@ -93,6 +82,7 @@ def enter_labels(
             if both & (bit - ONE) != NOTHING:
                 continue  # an earlier vertex has it too
             child = seek_label(nodes, begin, end, label)
+            counters[0] += 1
             if child < end and nodes[4 * child + 1] == label:
                 held += 1
                 top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
@@ -100,7 +90,7 @@ def enter_labels(
 
 
 @kernel
-def enter_ranges(run, mask, place, nodes, ranges, runs, plain, ranks, first, stamps, epoch, stack, top, out, found):
+def enter_ranges(run, mask, place, nodes, bounds, runs, ranks, first, stamps, epoch, stack, top, out, found, counters):
     """Enter those of a run that ask a range in which the value of some vertex of a mask lies."""
     begin, end, kind, domain = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], np.int64(runs[run, 3])
     least, most = extremes(mask, ranks, domain, first)
@@ -108,12 +98,15 @@ def enter_ranges(run, mask, place, nodes, ranges, runs, plain, ranks, first, sta
     if most < 0:
         return top, found, held
     if kind == POINT:
-        begin = seek_rank(nodes, ranges, plain, begin, end, least)
+        begin = seek_low(bounds, begin, end, least)
+    elif kind >= BETWEEN:
+        begin = seek_low(bounds, begin, end, least + 2 - (2 << (np.int64(kind) - BETWEEN)))
     for child in range(begin, end):
-        number = np.int64(nodes[4 * child + 1]) - plain
-        if ranges[number, 2] < least if kind == FALLING else ranges[number, 1] > most:
+        low, high = bounds[2 * child], bounds[2 * child + 1]
+        if high < least if kind == FALLING else low > most:
             break
-        both = in_range(number, mask, ranges, ranks, first)
+        counters[0] += 1
+        both = in_range(domain, low, high, mask, ranks, first)
         if both != NOTHING:
             held += 1
             top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
@@ -132,6 +125,7 @@ def admit(child, mask, place, nodes, stamps, epoch, stack, top, out, found):
             stack[top << ONE] = np.uint64(child) | np.uint64(place) << np.uint64(32)
             stack[(top << ONE) + ONE] = mask
             top += ONE
+            prefetch(nodes, np.uint64(nodes[4 * child]) << TWO)
     return top, found
 
 
@@ -174,11 +168,11 @@ def seek_label(nodes, begin, end, label):
 
 
 @kernel
-def seek_rank(nodes, ranges, plain, begin, end, rank):
+def seek_low(bounds, begin, end, rank):
     """The first of some siblings, sorted by the low ends of their ranges, where that is not less."""
     while begin < end:
         middle = (begin + end) >> 1
-        if ranges[np.int64(nodes[4 * middle + 1]) - plain, 1] < rank:
+        if bounds[2 * middle] < rank:
             begin = middle + 1
         else:
             end = middle
