@@ -1,0 +1,123 @@
+"""Kernels do the same compiled and interpreted, look at no more than they must, and share one cache safely."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns
+from tests.matching.engine.naive import naive
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, Ranges
+from triplewire.matching.engine.kernels.batch import SMALL
+from triplewire.matching.engine.trie import Scratch, build_trie, expand, match
+
+ROOT = Path(__file__).parents[3]
+
+INTERPRETED = """
+from random import Random
+import numpy as np
+from tests.matching.engine.test_kernels import agrees
+with np.errstate(over="ignore"):
+    for seed in range(40):
+        agrees(Random(seed), 30)
+"""
+
+COMPILED = """
+import numpy as np
+from triplewire.matching.engine.kernels.batch import next_epoch
+print(next_epoch(np.zeros(3, np.uint8), np.zeros(2, np.int64)))
+"""
+
+
+def agrees(rng: Random, number: int) -> None:
+    """The trie of a random world finds what the definition finds, with masks and with lists."""
+    words = Vocabulary(labels=rng.choice([2, 5, 40]), ranges=rng.choice([1, 6, 40]))
+    patterns = some_patterns(rng, words, number)
+    trie = build_trie(patterns)
+    scratch = Scratch(trie)
+    event = some_event(rng, words)
+    for scratch.small in (SMALL, 0):
+        assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+
+
+def python(code: str, **settings: str) -> subprocess.Popen[str]:
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": paths, **settings}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_interpreted_kernels_find_what_the_definition_finds() -> None:
+    process = python(INTERPRETED, NUMBA_DISABLE_JIT="1")
+    assert process.communicate() == ("", "")
+
+
+def test_compiled_kernels_find_what_the_definition_finds() -> None:
+    for seed in range(40):
+        agrees(Random(seed), 30)
+
+
+def test_processes_that_start_at_once_share_a_cold_cache(tmp_path: Path) -> None:
+    processes = [python(COMPILED, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(6)]
+    assert [process.communicate() for process in processes] == [("1\n", "")] * 6
+    assert len(list(tmp_path.rglob("*.next_epoch-*.nbi"))) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    assert python(COMPILED, NUMBA_CACHE_DIR=str(tmp_path / "file")).communicate() == ("1\n", "")
+
+
+def star(labels: list[list[int]], ranges: Ranges, rank: int, label: int) -> int:
+    """How many nodes are looked at, of patterns that each ask labels of a vertex beside home, for an event with one."""
+    trie = build_trie(encoded([([[HOME_LABEL], row], [(0, 0, 1)], True) for row in labels], ranges))
+    scratch = Scratch(trie)
+    event = EncodedEvent(
+        np.array([0, 1, 2]),
+        np.array([HOME_LABEL, label], np.int32),
+        np.array([[-1, rank]], np.int32),
+        np.array([[0, 0, 1]], np.int32),
+        np.array([True, False]),
+    )
+    found = len(match(trie, event, scratch))
+    assert found == len(naive(encoded([([[HOME_LABEL], row], [(0, 0, 1)], True) for row in labels], ranges), event))
+    return scratch.visits - found
+
+
+NOTHING = np.zeros(0, np.int32)
+
+
+def test_of_many_labels_only_those_that_the_event_has_are_looked_at() -> None:
+    assert star([[label] for label in range(1, 1000)], Ranges(1000, NOTHING, NOTHING, NOTHING), 0, 7) <= 3
+
+
+@pytest.mark.parametrize("kind", ["equal", "at most", "at least", "between"])
+def test_of_many_ranges_only_those_that_hold_are_looked_at(kind: str) -> None:
+    bounds = np.arange(1000, dtype=np.int32)
+    low = {"equal": 2 * bounds + 1, "at most": 0 * bounds, "at least": 2 * bounds + 1, "between": 2 * bounds + 1}[kind]
+    high = {"equal": low, "at most": 2 * bounds + 1, "at least": 0 * bounds + 2000, "between": 2 * bounds + 9}[kind]
+    ranges = Ranges(2, np.zeros(1000, np.int32), low.astype(np.int32), high.astype(np.int32))
+    # Of ranges of about one size, as many again may be looked at as hold.
+    assert star([[2 + number] for number in range(1000)], ranges, 801, 1) <= (12 if kind == "between" else 3)
+
+
+def test_a_group_is_not_looked_at_when_its_home_is_not_there() -> None:
+    patterns = [([[HOME_LABEL, 1 + number % 50], [1], []], [(0, 0, 1), (1, number, 2)], True) for number in range(500)]
+    trie = build_trie(encoded(patterns, Ranges(60, NOTHING, NOTHING, NOTHING)))
+    scratch = Scratch(trie)
+    event = EncodedEvent(
+        np.array([0, 2, 3]),
+        np.array([HOME_LABEL, 55, 1], np.int32),
+        np.zeros((0, 2), np.int32),
+        np.array([[0, 0, 1]], np.int32),
+        np.array([True, True]),
+    )
+    assert len(match(trie, event, scratch)) == 0
+    assert scratch.visits <= 3
