@@ -94,10 +94,16 @@ class Names:
         return f"{prefix}:{rest}" if rest and not re.search(r"[/#:?\s]", rest) else None
 
     def _literal(self, literal: Literal) -> str:
+        text = printable(literal.value)
         if literal.language:
-            return f'"{literal.value}"@{literal.language}'
+            return f'"{text}"@{literal.language}'
         if literal.datatype == XSD.string:
-            return f'"{literal.value}"'
+            return f'"{text}"'
         if literal.datatype in _PLAIN_DATATYPES:
-            return literal.value
-        return f'"{literal.value}"^^{self.short(literal.datatype)}'
+            return text
+        return f'"{text}"^^{self.short(literal.datatype)}'
+
+
+def printable(text: str) -> str:
+    """A text with escapes for whatever would break a line or command a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -118,6 +118,13 @@ class Conditions:
             if all(bound.setdefault(p, t) == t for p, t in zip(parts, triple, strict=True) if isinstance(p, Variable)):
                 yield triple
 
+    def resources(self, mu: Mu) -> set[Term]:
+        """What no other vertex of an injective pattern may stand for any more."""
+        if self.pattern.mapping == "homomorphic":
+            return set()
+        images = (self._image(vertex, mu) for vertex in self.pattern.vertices)
+        return {term for term in images if term is not None and not isinstance(term, Literal)}
+
     def collisions(self, mu: Mu) -> list[Apart]:
         """The vertices of an injective pattern that stand for the same resource, two by two."""
         if self.pattern.mapping == "homomorphic":

@@ -64,7 +64,7 @@ def explain(subscription: Subscription, event: Event, model: ConceptModel) -> Ex
         if explanation.matched:
             return explanation
         tried.append(explanation)
-    return min(tried, key=lambda explanation: len(explanation.missing))
+    return min(tried, key=lambda told: (len(told.missing), -len(told.findings)))
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,7 @@ class _Search:
             self.best, self.found = cost, (dict(mu), failing)
             return
         variable = self.order[depth]
+        used = self.conditions.resources(mu)
         branches: list[tuple[int, str, Term | None, frozenset[Local]]] = []
         for term in [*self._places(variable, mu, failing), None]:
             self.budget -= 1
@@ -153,7 +154,7 @@ class _Search:
             lost = {c for c in self.about[variable] if c not in failing and not self.conditions.possible(c, extended)}
             now = self._with_consequences(extended, failing | lost)
             if all(self._stands(v, extended, now) for v in self.order[: depth + 1]):
-                branches.append((len(now), str(term), term, now))
+                branches.append((len(now) + (term in used), str(term), term, now))
         for _, _, term, now_failing in sorted(branches, key=lambda branch: (branch[0], branch[2] is None, branch[1])):
             if self.budget > 0 or self.best is None:
                 self._map(depth + 1, {**mu, variable: term}, now_failing)

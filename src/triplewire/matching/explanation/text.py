@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
@@ -21,7 +22,7 @@ from triplewire.matching.explanation.reasons import (
     ResidualReason,
     VertexReason,
 )
-from triplewire.rdf.names import Names
+from triplewire.rdf.names import Names, printable
 from triplewire.rdf.terms import RDF, Term
 from triplewire.subscriptions.notation import ATOM, COMPARISONS, Notation
 from triplewire.subscriptions.pattern import (
@@ -42,7 +43,11 @@ from triplewire.subscriptions.pattern import (
 )
 
 HOLDS, FAILS = "✓", "✗"
+LONGEST = 200
+"""A longer name or literal is told without its middle."""
+
 _TESTS = {"strstarts": "startswith", "strends": "endswith", "contains": "contains", "regex": "matches"}
+_TYPED = re.compile(r'"((?:[^"\\]|\\.)*)"\^\^<([^<>\s]+)>')
 
 
 def as_text(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> str:
@@ -73,11 +78,11 @@ class Telling:
 
     def verdict(self) -> str:
         told = self.explanation
-        pair = f"{told.event.id} {{}} {told.subscription.id}"
+        event, subscription = printable(told.event.id), printable(told.subscription.id)
         count = len(told.subscription.alternatives)
         which = f", by alternative {told.alternative + 1} of {count}" if count > 1 else ""
         if told.matched:
-            return f"{pair.format('trips')}{which}."
+            return f"{event} trips {subscription}{which}."
         missing = len(told.missing)
         total = len(told.findings)
         near = (
@@ -86,7 +91,7 @@ class Telling:
         if total == 1:
             near = "its one condition fails"
         rest = "" if told.complete else " A nearer miss may be there: the search was cut short."
-        return f"{pair.format('does not trip')}: {near}{which.replace('by', 'in')}.{rest}"
+        return f"{event} does not trip {subscription}: {near}{which.replace('by', 'in')}.{rest}"
 
     def mapping(self) -> str:
         told = ", ".join(f"{variable} = {self.term(term)}" for variable, term in self.explanation.mapping)
@@ -106,13 +111,15 @@ class Telling:
     def finding(self, finding: Finding) -> str:
         """A condition, and why it holds or does not; a reason that says it all stands alone."""
         condition = self.condition(finding.condition)
-        reason = self._unmapped(finding) or self._reason(finding)
+        reason = self._unmapped(finding) or ", and ".join(filter(None, (self._reason(finding), self._same(finding))))
         if not reason or reason.startswith(condition):
             return reason or condition
         return f"{condition}: {reason}"
 
     def condition(self, condition: Condition) -> str:
         match condition:
+            case Arc(subject, RDF.type, object_):
+                return f"{self.term(subject)} is a {self.term(object_)}"
             case Arc(subject, property_, object_):
                 return f"{self.term(subject)} –{self.term(property_)}→ {self.term(object_)}"
             case ClassConstraint(vertex, cls):
@@ -122,7 +129,7 @@ class Telling:
             case Filter(expression):
                 return self.expression(expression)
             case Apart(one, other):
-                return f"{self.term(one)} and {self.term(other)} are two"
+                return f"{self.term(one)} and {self.term(other)} are different"
             case HasHome():
                 return "the event has a home vertex"
             case Interest(concepts, threshold):
@@ -146,6 +153,26 @@ class Telling:
                 return f"both would be {self.term(vertex)}"
             case None:
                 return "" if finding.holds else "it has none"
+
+    def _same(self, finding: Finding) -> str:
+        """The names in a condition that are, to the ontology, others of the event."""
+        pairs: list[tuple[Term | None, object]]
+        match finding.condition, finding.reason:
+            case Arc(subject, _, object_), ArcReason() as reason if finding.holds:
+                pairs = [(reason.subject, subject), (reason.object, object_)]
+            case ((ClassConstraint(vertex) | IsA(vertex)), VertexReason() as reason):
+                pairs = [(reason.vertex, vertex)]
+            case Filter(expression), FilterReason(values, leaves):
+                found = [*(term for _, term in values), *(term for leaf in leaves for term in leaf.values)]
+                pairs = [(term, name) for name in _within(expression) for term in found]
+            case _:
+                return ""
+        told = (self._alias(term, name) for term, name in pairs if isinstance(name, NamedNode))
+        return ", and ".join(dict.fromkeys(filter(None, told)))
+
+    def _alias(self, term: Term | None, name: NamedNode) -> str:
+        same = term not in (None, name) and term in self.explanation.model.aliases(name)
+        return f"{self.term(term)} is the same as {self.term(name)}" if same and term is not None else ""
 
     def chain(self, chain: Chain) -> str:
         """A derivation: what is stated, and what it comes to."""
@@ -184,12 +211,13 @@ class Telling:
         if isinstance(condition, Arc) and HOME in (condition.subject, condition.object) and HOME not in self.images:
             return "there is no home vertex"
         word = "arc" if reason.property is None else self.term(reason.property)
+        has = "is a" if reason.property == RDF.type else f"has {word}"
         if reason.subject is not None and reason.instead:
-            return f"{self.term(reason.subject)} has {word} {self._list(reason.instead)}"
+            return f"{self.term(reason.subject)} {has} {self._list(reason.instead)}"
         if reason.taken:
             return f"each {word} there is leads from or to what something else stands for"
         if reason.subject is None:
-            return f"nothing has {word} {self.term(reason.object)}" if reason.object else f"there is no {word}"
+            return f"nothing {has} {self.term(reason.object)}" if reason.object else f"there is no {word}"
         return f"{self.term(reason.subject)} has no {word}"
 
     def _vertex(self, finding: Finding, reason: VertexReason) -> str:
@@ -198,19 +226,27 @@ class Telling:
             return ""
         if not reason.there:
             return f"the event does not name {self.term(reason.vertex)}"
-        vertex, cls = self.term(reason.vertex), self.term(condition.cls)
-        stated = f"{vertex} is a {self._list(reason.classes)}" if reason.classes else f"{vertex} has no class"
+        operator = condition.operator if isinstance(condition, IsA) else "<="
+        stated = self._stated(reason)
         if finding.holds:
-            return self.chain(reason.chain) or (
-                stated if isinstance(condition, IsA) and condition.operator == "!=" else ""
-            )
+            return self.chain(reason.chain) or (stated if operator == "!=" else "")
+        cls = self.term(condition.cls)
+        if operator in ("=", "!="):
+            return self.chain(reason.chain) or (f"{stated}, and not directly {cls}" if reason.classes else stated)
         if reason.chain or reason.vertex == condition.cls:
             return f"{self.chain(reason.chain)}{', and ' if reason.chain else ''}it is not to be {cls} itself"
-        if not reason.classes:
-            return stated
         near = f" (nearest common class: {self._list(reason.nearest)})" if reason.nearest else ""
-        below = "above" if isinstance(condition, IsA) and condition.operator in (">", ">=") else "below"
-        return f"{stated}, which is not {below} {cls}{near}"
+        if operator in (">", ">="):
+            return f"{self.term(reason.vertex)} is not above {cls}{near}"
+        return f"{stated}, which is not below {cls}{near}" if reason.classes else stated
+
+    def _stated(self, reason: VertexReason) -> str:
+        """What a vertex is said to be: of which classes, or below which."""
+        vertex = reason.vertex
+        if vertex is None or not reason.classes:
+            return "it has no class" if vertex is None else f"{self.term(vertex)} has no class"
+        parents = self.explanation.model.class_parents.get(vertex) if isinstance(vertex, NamedNode) else None
+        return f"{self.term(vertex)} {'⊑' if parents else 'is a'} {self._list(reason.classes)}"
 
     def _leaf(self, leaf: Leaf, finding: Finding) -> str:
         """What a part of a filter comes to: ``it`` is plain enough if there is no other part."""
@@ -227,12 +263,16 @@ class Telling:
         if finding.holds:
             return put_in if leaf.wanted else f"{put_in} is false"
         if leaf.error:
-            return f"{put_in} is an error: {leaf.error}"
+            return f"{put_in} is an error: {self._error(leaf.error)}"
         match expression:
             case Call(name, (Variable() as variable, Literal() | NamedNode())) if name in COMPARISONS:
                 return f"{'it' if alone else variable} is {self.term(self.images.get(variable, variable))}"
             case _:
                 return f"{put_in} is {'false' if leaf.wanted else 'true'}"
+
+    def _error(self, error: str) -> str:
+        """What an error says, with short names for the literals in it."""
+        return _TYPED.sub(lambda found: self.term(Literal(found[1], datatype=NamedNode(found[2]))), error)
 
     def _interest(self, reason: InterestReason, holds: bool) -> str:
         lacking = "" if holds else f", {reason.threshold - reason.score:.2f} too little"
@@ -273,7 +313,7 @@ class Telling:
                 if self.explanation.model.labels.get(term)
                 else self.names.short(term)
             )
-        return self.names.short(term)
+        return _cut(self.names.short(term))
 
     def _list(self, terms: Iterable[Term]) -> str:
         return ", ".join(map(self.term, terms))
@@ -310,6 +350,10 @@ class _Told(Notation):
         if isinstance(expression, AttributeExists):
             return f"exists {name}", ATOM
         return _Told(self.telling, self.put_in, name)._expression(expression.test)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST // 2]} … {name[-LONGEST // 4 :]}"
 
 
 def _plain(expression: Expression) -> Expression:
