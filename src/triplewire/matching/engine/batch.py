@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from triplewire.errors import EventError
 from triplewire.matching.engine import trie as tries
-from triplewire.matching.engine.encoded import Ids, Offsets
+from triplewire.matching.engine.encoded import Flags, Ids, Offsets
 from triplewire.matching.engine.kernels.owners import count_members, sort_out
 from triplewire.matching.engine.kernels.quads import ODD, Documents
 from triplewire.matching.engine.quads import Bytes, QuickEncoder, Reader
 from triplewire.matching.engine.segment import Segment
+from triplewire.matching.engine.state import State
 from triplewire.matching.matcher import Match
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import read_graph
@@ -49,19 +50,20 @@ class BatchMatcher:
         self._reader = Reader()
         self._encoders: WeakKeyDictionary[Segment, QuickEncoder] = WeakKeyDictionary()
 
-    def match(
-        self, batch: pa.RecordBatch, segments: Sequence[Segment], work: Counter[str], verify: Verify
-    ) -> BatchMatches:
-        """The matches of a batch with the columns ``id``, ``home`` (null for none) and ``data``."""
+    def match(self, batch: pa.RecordBatch, state: State, work: Counter[str], verify: Verify) -> BatchMatches:
+        """The matches of a batch with the columns ``id``, ``home`` (null for none) and ``data``.
+
+        What is new in the state is left out.
+        """
         texts, homes = batch.column("data"), batch.column("home")
         documents = self._reader.read(*_bytes(texts), *_bytes(homes))
         events: list[NDArray[np.int64]] = []
         ids: list[pa.Array] = []
         left: dict[int, Open] = {}
-        for segment in segments:
+        for segment in state.segments:
             unread = list(range(batch.num_rows))
             if (quick := self._quick(segment)) is not None:
-                found, numbers, open_ = _found(segment, quick, documents, work)
+                found, numbers, open_ = _found(segment, segment.gone(state.number), quick, documents, work)
                 events.append(found)
                 ids.append(segment.arrow_ids.take(pa.array(numbers)))
                 for event, number in open_:
@@ -92,7 +94,7 @@ class BatchMatcher:
 
 
 def _found(
-    segment: Segment, quick: QuickEncoder, documents: Documents, work: Counter[str]
+    segment: Segment, gone: Flags, quick: QuickEncoder, documents: Documents, work: Counter[str]
 ) -> tuple[NDArray[np.int64], Ids, list[tuple[int, int]]]:
     """Events and the subscriptions that match them, row by row; and events with subscriptions to be verified."""
     layout, trie, scratch = segment.layout, segment.tables.trie, segment.scratch
@@ -103,13 +105,13 @@ def _found(
     matched, open_ = np.empty(most, np.int32), np.empty(most, np.int32)
     match_ends, open_ends = np.zeros(len(offsets), np.int64), np.zeros(len(offsets), np.int64)
     sort_out(
-        offsets, groups, trie.offsets, trie.members, layout.owners, layout.decided, segment.removed,
+        offsets, groups, trie.offsets, trie.members, layout.owners, layout.decided, gone,
         np.zeros(len(segment), np.uint8), matched, match_ends[1:], open_, open_ends[1:],
     )  # fmt: skip
     every = np.arange(len(offsets) - 1)
     numbers = matched[: match_ends[-1]]
     pairs = list(zip(np.repeat(every, np.diff(open_ends)).tolist(), open_.tolist(), strict=False))
-    loose = layout.loose[~segment.removed[layout.loose]].tolist()
+    loose = layout.loose[~gone[layout.loose]].tolist()
     pairs += [(event, number) for event in np.flatnonzero(documents.status != ODD).tolist() for number in loose]
     return np.repeat(every, np.diff(match_ends)), numbers, pairs
 

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ class Index:
         """How many of the state's segments are the snapshot, or are being merged into the next one."""
         self._version: Version | None = None
         self._writer: Writer | None = None
+        self._merging = threading.Lock()
         self._changing = threading.RLock()
         self._batching = threading.Lock()
         self._batches = BatchMatcher()
@@ -126,7 +128,7 @@ class Index:
         verifier = Verifier(facts, self.work)
         found: dict[str, Match] = {}
         for segment in state.segments:
-            matched, candidates = segment.match(facts, self.work)
+            matched, candidates = segment.match(facts, self.work, state.number)
             if not bindings:
                 found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
             for number in (np.concatenate([matched, candidates]) if bindings else candidates).tolist():
@@ -138,12 +140,14 @@ class Index:
 
     def match_batch(self, batch: pa.RecordBatch) -> BatchMatches:
         """The matches of many events, as N-Quads in the columns ``id``, ``home`` (may be null) and ``data``."""
-        with self._changing:
-            state = self._state = self._now().tidied(self.model, self._fixed, most_new=0)
+        state = self._now()
+        if state.new:
+            self._tidy()
+            state = self._now()
         with self._batching:
-            return self._batches.match(batch, state.segments, self.work, self._verify_open)
+            return self._batches.match(batch, state, self.work, partial(self._verify_open, state.number))
 
-    def _verify_open(self, event: Event, open_: Open) -> Iterable[Match]:
+    def _verify_open(self, state: int, event: Event, open_: Open) -> Iterable[Match]:
         """The matches of what a batch left open for an event."""
         facts = Facts(event, self.model)
         verifier = Verifier(facts, self.work)
@@ -151,7 +155,7 @@ class Index:
         for segment, numbers in open_.items():
             candidates = numbers
             if candidates is None:
-                matched, rest = segment.match(facts, self.work)
+                matched, rest = segment.match(facts, self.work, state)
                 found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
                 candidates = rest.tolist()
             for number in candidates:
@@ -168,11 +172,13 @@ class Index:
 
     def save(self, folder: Path) -> None:
         """Write all to a folder as a new version, and live there from now on."""
-        with self._changing:
+        with self._merging, self._changing:
             self._now()
             if self._version is None or self._version.folder != folder:
-                self.close()
-                self._version, self._writer = None, Writer(folder)
+                writer = Writer(folder)
+                if self._writer is not None:
+                    self._writer.close()
+                self._version, self._writer = None, writer
         self.merge()
 
     def merge(self) -> None:
@@ -180,7 +186,6 @@ class Index:
         with self._changing:
             self._now()
             self._write([])
-        self._end_background()
         self._merge()
 
     def sync(self) -> None:
@@ -190,7 +195,8 @@ class Index:
 
     def close(self) -> None:
         """End what goes on in the background, and let others write to the folder."""
-        self._end_background()
+        if self._background is not None:
+            self._background.join()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -233,10 +239,7 @@ class Index:
 
     def _put(self, prepared: Sequence[Prepared]) -> None:
         """Bring subscriptions into the state, in place of those with the same ids."""
-        before = self._now()
-        self._state = before.with_new(prepared, self.model)
-        for segment in before.segments:
-            segment.remove(one.subscription.id for one in prepared)
+        self._state = self._now().with_new(prepared, self.model)
         self._state = self._state.tidied(self.model, self._fixed)
         self._changes += len(prepared)
 
@@ -274,26 +277,23 @@ class Index:
             self._background = threading.Thread(target=run, name="triplewire-index", daemon=True)
             self._background.start()
 
-    def _end_background(self) -> None:
-        if self._background is not None:
-            self._background.join()
-
     def _merge(self) -> None:
-        with self._changing:
-            state = self._now().tidied(self.model, self._fixed, most_new=0)
-            gone = [one.removed.copy() for one in state.segments]
-            writer = self._writer
-            mark = writer.journal.end if writer is not None and writer.journal is not None else 0
-            self._state, self._fixed, self._changes = state, len(state.segments), 0
-        merged = Segment.merged(self.model, state.segments, removed=gone)
-        unfinished = writer.write_version(merged, self.model) if writer is not None else None
-        with self._changing:
-            if writer is not None and unfinished is not None:
-                tail = writer.journal.since(mark) if writer.journal is not None else b""
-                self._version = writer.publish(unfinished, tail)
-                merged = self._version.segment(self.model)
-            for segment, before in zip(state.segments, gone, strict=True):
-                for number in np.flatnonzero(segment.removed & ~before).tolist():
-                    merged.removed[merged.find(segment.id_of(number))] = True
-            now = self._now()
-            self._state, self._fixed = State((merged, *now.segments[len(state.segments) :]), now.new), 1
+        with self._merging:
+            with self._changing:
+                state = self._now().tidied(self.model, self._fixed, most_new=0)
+                gone = [one.removed > 0 for one in state.segments]
+                writer = self._writer
+                mark = writer.journal.end if writer is not None and writer.journal is not None else 0
+                self._state, self._fixed, self._changes = state, len(state.segments), 0
+            merged = Segment.merged(self.model, state.segments, removed=gone)
+            unfinished = writer.write_version(merged, self.model) if writer is not None else None
+            with self._changing:
+                if writer is not None and unfinished is not None:
+                    tail = writer.journal.since(mark) if writer.journal is not None else b""
+                    self._version = writer.publish(unfinished, tail)
+                    merged = self._version.segment(self.model)
+                for segment, before in zip(state.segments, gone, strict=True):
+                    for number in np.flatnonzero((segment.removed > 0) & ~before).tolist():
+                        merged.remove([segment.id_of(number)], int(segment.removed[number]))
+                now = self._now()
+                self._state, self._fixed = State((merged, *now.segments[len(state.segments) :]), now.new, now.number), 1

@@ -23,7 +23,11 @@ from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out
 
 
 class Segment:
-    """Immutable but for the subscriptions that are ``removed`` from it."""
+    """Immutable but for what is removed from it.
+
+    ``removed`` tells for each subscription the state's number from which on it is gone, 0 if it is not. Whoever still
+    looks at a state from before sees it.
+    """
 
     def __init__(
         self, tables: Tables, patterns: Callable[[], EncodedPatterns], records: Records, model: ConceptModel
@@ -33,7 +37,7 @@ class Segment:
         self.patterns = patterns
         self.records = records
         self.model = model
-        self.removed = np.zeros(len(tables.layout.ids), np.bool_)
+        self.removed = np.zeros(len(tables.layout.ids), np.int64)
         self.encoder = Encoder(tables.layout.vocabulary, model)
         self._scorer = Scorer(tables.layout.interests, model)
         self._local = threading.local()
@@ -47,7 +51,7 @@ class Segment:
         removed: Sequence[Flags] | None = None,
     ) -> Segment:
         """One segment of several and of what is new: all that is not removed, by now or as told."""
-        gone = [one.removed.copy() for one in segments] if removed is None else removed
+        gone = [one.removed > 0 for one in segments] if removed is None else removed
         parts = [Part(one.layout, one.patterns(), flags) for one, flags in zip(segments, gone, strict=True)]
         layout, patterns, subscriptions = lay_out(new)
         records: Records = Kept(subscriptions)
@@ -67,11 +71,21 @@ class Segment:
         there = number < len(self) and self.layout.ids[number] == key and not self.removed[number]
         return number if there else -1
 
-    def remove(self, ids: Iterable[str]) -> None:
-        """Remove some subscriptions, as far as they are here."""
+    def remove(self, ids: Iterable[str], since: int) -> None:
+        """Remove some subscriptions, as far as they are here, for states from a number on."""
         for number in map(self.find, ids):
             if number >= 0:
-                self.removed[number] = True
+                self.removed[number] = since
+
+    def gone(self, state: int) -> Flags:
+        """Which subscriptions are gone in a state."""
+        return (self.removed > 0) & (self.removed <= state)
+
+    def living(self, numbers: Ids, state: int) -> Ids:
+        """Those of some subscriptions that are not gone in a state."""
+        since = self.removed[numbers]
+        found: Ids = numbers[(since == 0) | (since > state)]
+        return found
 
     def id_of(self, number: int) -> str:
         return self.layout.ids[number].decode("utf-8", "surrogatepass")
@@ -83,8 +97,8 @@ class Segment:
             pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]
         )
 
-    def match(self, facts: Facts, work: Counter[str]) -> tuple[Ids, Ids]:
-        """The numbers of the subscriptions that match, and of those that must be verified."""
+    def match(self, facts: Facts, work: Counter[str], state: int) -> tuple[Ids, Ids]:
+        """The numbers of the subscriptions that match, and of those that must be verified, in a state."""
         layout, trie = self.layout, self.tables.trie
         event, certain = self.encoder.encode(facts)
         scratch = self.scratch
@@ -97,7 +111,7 @@ class Segment:
         interested = self._scorer.candidates(facts.profile) if len(layout.interests.owners) else layout.loose[:0]
         candidates = np.unique(np.concatenate([owners[~decided], layout.loose, interested]))
         candidates = np.setdiff1d(candidates, matched, assume_unique=True)
-        return matched[~self.removed[matched]], candidates[~self.removed[candidates]]
+        return self.living(matched, state), self.living(candidates, state)
 
     @property
     def scratch(self) -> tries.Scratch:

@@ -21,12 +21,13 @@ GROWTH = 8
 class State(NamedTuple):
     """What is ``new`` is verified on every event. What comes later is newer, and ``new`` is the newest.
 
-    A state is never changed, but for the marks of what is removed from its segments. While something is being replaced
-    its id is there twice, for a moment: the newer counts.
+    A state is never changed: what is removed from its segments is marked with the ``number`` of the state that it is
+    gone from, and stays in those before.
     """
 
     segments: tuple[Segment, ...] = ()
     new: tuple[Prepared, ...] = ()
+    number: int = 0
 
     def size(self) -> int:
         """How many subscriptions there are."""
@@ -48,18 +49,19 @@ class State(NamedTuple):
         return None
 
     def without(self, ids: Collection[str]) -> State:
-        """The state with some subscriptions removed, as far as they are there."""
+        """The next state, with some subscriptions removed, as far as they are there."""
+        number = self.number + 1
         for segment in self.segments:
-            segment.remove(ids)
-        return State(self.segments, tuple(one for one in self.new if one.subscription.id not in ids))
+            segment.remove(ids, number)
+        return State(self.segments, tuple(one for one in self.new if one.subscription.id not in ids), number)
 
     def with_new(self, prepared: Sequence[Prepared], model: ConceptModel) -> State:
-        """The state with more subscriptions. Older ones of the same ids are for the caller to remove afterwards."""
-        ids = {one.subscription.id for one in prepared}
-        kept = tuple(one for one in self.new if one.subscription.id not in ids)
-        if len(prepared) > MOST_NEW:
-            return State((*self.segments, Segment.merged(model, new=prepared)), kept)
-        return State(self.segments, (*kept, *prepared))
+        """The next state, with more subscriptions in place of those with the same ids."""
+        more = (Segment.merged(model, new=prepared),) if len(prepared) > MOST_NEW else ()
+        state = self.without({one.subscription.id for one in prepared})
+        if more:
+            return State((*state.segments, *more), state.new, state.number)
+        return State(state.segments, (*state.new, *prepared), state.number)
 
     def tidied(self, model: ConceptModel, fixed: int, most_new: int = MOST_NEW) -> State:
         """The state with what is new, if it is much, built into a segment together with small ones before it.
@@ -72,4 +74,4 @@ class State(NamedTuple):
         while place > fixed and len(self.segments[place - 1]) < GROWTH * size:
             place -= 1
             size += len(self.segments[place])
-        return State((*self.segments[:place], Segment.merged(model, self.segments[place:], self.new)))
+        return State((*self.segments[:place], Segment.merged(model, self.segments[place:], self.new)), (), self.number)

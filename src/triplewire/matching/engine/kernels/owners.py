@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel
+from .jit import kernel, making
 
 
 @kernel
@@ -16,7 +16,7 @@ def count_members(groups, group_offsets):
     return total
 
 
-@kernel
+@making
 def sort_out(
     offsets, groups, group_offsets, members, owners, decided, removed, seen, matched, match_ends, open_, open_ends
 ):  # fmt: skip
