@@ -23,8 +23,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvents, EncodedPatterns, Ranges
-from triplewire.matching.engine.kernels.batch import Events, match_events
-from triplewire.matching.engine.trie import Scratch, Trie, build_trie, expand, match_batch
+from triplewire.matching.engine.kernels.batch import match_events
+from triplewire.matching.engine.trie import Scratch, Trie, build_trie, expand, kernel_events, match_batch
 
 PEER = re.compile(r"U=(\d+).*meanmin=([\d.]+).*nodevisits=(\d+).*hash=([0-9a-f]+)")
 
@@ -96,7 +96,7 @@ def time_each(index, events, number, work, out, ends, least, now):
 
 def fastest(trie: Trie, events: EncodedEvents, scratch: Scratch, repetitions: int) -> NDArray[np.float64]:
     """Microseconds for each event, the fastest of some repetitions."""
-    given = Events(*(getattr(events, name) for name in Events._fields))
+    given = kernel_events(events)
     least = np.full(len(events), 1 << 60, np.int64)
     ends, now = np.zeros(1, np.int64), np.zeros(2, np.int64)
     for _ in range(repetitions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from random import Random
 
@@ -14,8 +15,8 @@ import pytest
 from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns
 from tests.matching.engine.naive import naive
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, Ranges
-from triplewire.matching.engine.kernels.batch import SMALL
-from triplewire.matching.engine.trie import Scratch, build_trie, expand, match
+from triplewire.matching.engine.kernels.batch import SMALL, match_events
+from triplewire.matching.engine.trie import Scratch, Trie, build_trie, expand, match
 
 ROOT = Path(__file__).parents[3]
 
@@ -73,6 +74,23 @@ def test_processes_that_start_at_once_share_a_cold_cache(tmp_path: Path) -> None
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     assert python(COMPILED, NUMBA_CACHE_DIR=str(tmp_path / "file")).communicate() == ("1\n", "")
+
+
+def test_arrays_of_files_need_no_kernels_of_their_own(tmp_path: Path) -> None:
+    rng = Random(5)
+    patterns = some_patterns(rng, Vocabulary(), 20)
+    trie = build_trie(patterns)
+    arrays = {field.name: getattr(trie, field.name) for field in fields(trie)}
+    event = some_event(rng, Vocabulary())
+    found = match(trie, event, Scratch(trie)).tolist()
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    mapped = Trie(**{name: np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in arrays})
+    fixed = {name: getattr(event, name).copy() for name in ("label_offsets", "labels", "ranks", "arcs", "resource")}
+    for array in fixed.values():
+        array.flags.writeable = False
+    assert match(mapped, EncodedEvent(**fixed), Scratch(mapped)).tolist() == found
+    assert len(match_events.signatures) == 1
 
 
 def star(labels: list[list[int]], ranges: Ranges, rank: int, label: int) -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges, join
+from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges
 from .kernels import layout
 from .kernels.batch import SMALL, VISITS, Events, Index, Work, match_events, next_epoch
 from .kernels.lists import match_large
@@ -58,10 +59,7 @@ class Trie:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            # Read-only arrays are a type of their own to the compiler: one for those in memory and those in files.
-            array = np.asarray(getattr(self, field.name)).view(np.ndarray)
-            array.flags.writeable = False
-            object.__setattr__(self, field.name, array)
+            object.__setattr__(self, field.name, _read_only(getattr(self, field.name)))
 
     @cached_property
     def index(self) -> Index:
@@ -71,8 +69,17 @@ class Trie:
         )
 
 
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, as one type to the compiler: those of files cannot be written to, so none can."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def build_trie(patterns: EncodedPatterns) -> Trie:
     """Plan each pattern and lay the plans out."""
+    arrays = (getattr(patterns, field.name) for field in fields(patterns) if field.name != "ranges")
+    patterns = EncodedPatterns(*(_read_only(array) for array in arrays), patterns.ranges)
     longest = int(np.diff(patterns.vertices).max(initial=0))
     if longest > MOST_VERTICES:
         raise ValueError(f"a pattern has {longest} vertices; at most {MOST_VERTICES} can be planned")
@@ -269,14 +276,15 @@ def match(trie: Trie, event: EncodedEvent, scratch: Scratch) -> Groups:
     Labels and properties that no pattern names may be any other number, and are ignored. The result is valid until
     the next match with the same scratch.
     """
-    events = join([event])
+    vertices, arcs = np.array([0, len(event)]), np.array([0, len(event.arcs)])
+    events = EncodedEvents(vertices, event.label_offsets, event.labels, event.ranks, arcs, event.arcs, event.resource)
     return match_batch(trie, events, scratch)[1]
 
 
 def match_batch(trie: Trie, events: EncodedEvents, scratch: Scratch) -> tuple[Offsets, Groups]:
     """The groups of each event ``i``: ``groups[offsets[i] : offsets[i + 1]]``."""
     scratch.make_room(events)
-    given = Events(*(getattr(events, name) for name in Events._fields))
+    given = kernel_events(events)
     ends = np.zeros(len(events) + 1, np.int64)
     parts = [scratch.groups[:0]]
     large = np.flatnonzero(np.diff(events.vertices) > scratch.small)
@@ -284,7 +292,7 @@ def match_batch(trie: Trie, events: EncodedEvents, scratch: Scratch) -> tuple[Of
     while first < len(events):
         rest = large[np.searchsorted(large, first) :]
         if len(rest) and rest[0] == first:
-            ends[first + 1], done = _match_large(trie, events, first, scratch), 1
+            ends[first + 1], done = _match_large(trie, events, given, first, scratch), 1
         else:
             last = int(rest[0]) if len(rest) else len(events)
             done = match_events(trie.index, given, first, last, scratch.work, scratch.groups, ends[first + 1 :])
@@ -294,7 +302,12 @@ def match_batch(trie: Trie, events: EncodedEvents, scratch: Scratch) -> tuple[Of
     return ends, np.concatenate(parts)
 
 
-def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratch) -> int:
+def kernel_events(events: EncodedEvents) -> Events:
+    """Events as kernels take them."""
+    return Events(*(_read_only(getattr(events, name)) for name in Events._fields))
+
+
+def _match_large(trie: Trie, events: EncodedEvents, given: Events, number: int, scratch: Scratch) -> int:
     """How many groups an event of many vertices has matched; they are in ``scratch.groups``."""
     labels, properties, _ = trie.sizes.tolist()
     lists = sort_event(events, number, labels, properties, MOST_VERTICES + 3)
@@ -305,7 +318,7 @@ def _match_large(trie: Trie, events: EncodedEvents, number: int, scratch: Scratc
         if trie.nodes[root, 0] < trie.nodes[root + 1, 0]:
             found = match_large(
                 root, trie.index.nodes, trie.index.bounds, trie.checks, trie.ranges, trie.wide, trie.runs, labels + 1,
-                events.label_offsets, events.labels, events.ranks, events.resource, int(events.vertices[number]),
+                given.label_offsets, given.labels, given.ranks, given.resource, int(events.vertices[number]),
                 lists, work.stamps, epoch, work.stack, scratch.groups, found, work.counters,
             )  # fmt: skip
     return found

@@ -43,9 +43,9 @@ def _kept(dispatcher: Any) -> Any:
 
     Where there is no such place, each process compiles for itself.
     """
-    if config.DISABLE_JIT:
-        return dispatcher
     settings: Any = config
+    if settings.DISABLE_JIT:
+        return dispatcher
     told = settings.CACHE_DIR
     settings.CACHE_DIR = str(Path(told or HERE / "__pycache__") / STAMP)
     try:
