@@ -78,8 +78,15 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def build_trie(patterns: EncodedPatterns) -> Trie:
     """Plan each pattern and lay the plans out."""
-    arrays = (getattr(patterns, field.name) for field in fields(patterns) if field.name != "ranges")
-    patterns = EncodedPatterns(*(_read_only(array) for array in arrays), patterns.ranges)
+    patterns = EncodedPatterns(
+        _read_only(patterns.vertices),
+        _read_only(patterns.label_offsets),
+        _read_only(patterns.labels),
+        _read_only(patterns.arc_offsets),
+        _read_only(patterns.arcs),
+        _read_only(patterns.injective),
+        patterns.ranges,
+    )
     longest = int(np.diff(patterns.vertices).max(initial=0))
     if longest > MOST_VERTICES:
         raise ValueError(f"a pattern has {longest} vertices; at most {MOST_VERTICES} can be planned")
