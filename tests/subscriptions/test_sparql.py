@@ -43,7 +43,8 @@ def matches(text, turtle, bindings=True):
         "SELECT ?x { ?x ex:p ?y ; ex:q [] FILTER(?y < 3 && ?y != ?x) }",
         "SELECT ?x { { ?x ex:p 1 } UNION { ?x ex:q ?y FILTER(!(?y IN (1, 2))) } }",
         "SELECT ?x { VALUES (?x ?y) { (ex:a UNDEF) (ex:b 2) } ?x ex:p ?y }",
-        "SELECT ?x { ?x ex:p/^ex:q/ex:r? ?y ; !ex:s ?z }",
+        "SELECT ?x { ?x ex:p/^ex:q/ex:r? ?y }",
+        "SELECT DISTINCT ?x { ?x !(ex:p|ex:q) ?y }",
         "SELECT ?x { ?x a/rdfs:subClassOf* ex:C ; ex:p ?y FILTER(SHA1(STR(?y)) = 'x' || xsd:integer(?y) > 3) }",
         "SELECT DISTINCT ?x { ?x (ex:p|ex:q)/(ex:r/ex:s)? ?y }",
         "ASK { ?x ex:p ?y OPTIONAL { ?y ex:q ?z } }",
@@ -64,6 +65,7 @@ def test_what_patterns_can_say_needs_no_oxigraph(text):
         "SELECT ?x (?y + 1 AS ?z) { ?x ex:p ?y }",
         "SELECT ?x (COUNT(*) AS ?n) { ?x ex:p ?y } GROUP BY ?x",
         "SELECT ?x { ?x ex:p|ex:q ?y }",
+        "SELECT ?x { ?x !ex:p ?y }",
         "SELECT ?x { ?x ex:p ?y } LIMIT 1",
         "CONSTRUCT { ?x ex:q ?y } WHERE { ?x ex:p ?y }",
     ],
@@ -145,6 +147,20 @@ def test_a_construct_match_carries_its_graph():
     assert silent.graph is None
 
 
+def test_an_iri_may_be_written_with_escapes():
+    assert matches(
+        r"BASE <http://ex\u0061mple.org/> ASK { ?x <http://example.org/\u0070> <\U00000061> }", "_:H ex:p ex:a ."
+    )
+    assert matches(
+        r"PREFIX e: <http://ex\u0061mple.org/> ASK { ?x e:p ?y MINUS { ?x <\u0068ttp://q> ?y } }", "_:H ex:p 1 ."
+    )
+
+
+def test_an_offset_may_be_the_only_number():
+    assert matches("SELECT * { ?x ?p ?y } OFFSET 1", "_:H ex:p 1, 2 .")
+    assert not matches("SELECT * { ?x ?p ?y } OFFSET 1", "_:H ex:p 1 .")
+
+
 def test_queries_that_differ_in_constants_and_names_of_variables_are_parsed_once():
     sparql_tree._shape.cache_clear()
     for n in range(50):
@@ -164,8 +180,8 @@ def test_numbers_are_those_of_the_text_however_close_they_stand():
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        ("SELECT ?x { ?x ?p }", 19, "the triple is not complete. Expected an object"),
-        ("SELECT ?x { ?x ex:a ?y FILTER(?y < ) }", 36, "an operand is missing. Expected a variable"),
+        ("SELECT ?x { ?x ?p }", 19, "Expected '(', '[', a blank node, a literal"),
+        ("SELECT ?x { ?x ex:a ?y FILTER(?y < ) }", 36, "Expected a value"),
         ("SELEC ?x { ?x ?p ?o }", 1, "perhaps SELECT was meant. Expected ASK, SELECT or CONSTRUCT"),
         ("SELECT ?x { ?x ?p ?o ", 21, "the text ends here: a '{' is not closed. Expected '}'"),
         ("ASK { ?s ?p ?o }}", 17, "it closes nothing"),
@@ -173,11 +189,27 @@ def test_numbers_are_those_of_the_text_however_close_they_stand():
         ("ASK { ?s ?p ?o FILTER(contain(?o, 'a')) }", 23, "did you mean CONTAINS"),
         ("ASK { ?s ?p ?o FILTER(?o = 1 and ?o = 2) }", 30, "SPARQL writes &&"),
         ("ASK { ?s ?p ?o FILTER ?o > 3 }", 23, "stands in parentheses. Expected '('"),
-        ("ASK { ?s ex:p ?o ?x }", 18, "a triple has three parts. Expected '.'"),
+        ("ASK { ?s ex:p ?o ?x }", 18, "Expected ',', '.', ';'"),
         ("ASK { ?s price ?o }", 10, "a variable begins with ?"),
         ("ASK { ?x a <b> }", 12, "one begins with a scheme"),
+        ("ASK { ?s ex:p ?o FILTER(?o == 3) }", 29, "a single =. Expected a value"),
+        ("ASK { ?s ex:p ?o FILTER(contains(?o)) }", 36, "Expected ',' or an operator"),
+        ("ASK { ?s ex:p/ ?o }", 16, "Expected '!', '(', '^', 'a' or a name"),
+        ("ASK { ?s _:p ?o }", 10, "Expected '!', '(', '^', 'a', a name or a variable"),
+        ("ASK { ?s ex:p{2} ?o }", 14, "a path operator or a variable"),
+        ("ASK { VALUES ?s { ?o } }", 19, "Expected '}', UNDEF, a literal or a name"),
+        ("ASK { VALUES (?s ?o) { (1 2) (1) } }", 32, "the row has 1 of 2 values"),
+        ("SELECT", 7, "the text ends here. Expected '(', '*'"),
+        ("SELECT (COUNT(*) ?n) { ?s ?p ?o }", 18, "Expected AS"),
+        ("SELECT (COUNT(*) AS ?n) ?s { ?s ?p ?o }", 25, "neither grouped by nor counted"),
+        ("SELECT ?s ?s { ?s ?p ?o }", 11, "is shown already"),
+        ("SELECT ?s { ?s ?p ?o } LIMIT -1", 30, "Expected a number"),
+        ("SELECT ?s { ?s ?p ?o } ORDER ?s", 30, "Expected BY"),
+        ("ASK { ?s ?p ?o FILTER(ex:f(?o)) }", 23, "no such function"),
+        ("ASK { ?s ?p <http://a b> }", 14, "stands in angle brackets, without blanks"),
+        ("PREFIX e: http://a/ ASK { ?s e:p ?o }", 8, "a prefix is declared as"),
         ("PREFIX ex <http://a/> ASK {}", 8, "a prefix is declared as PREFIX ex:"),
-        ("SELECT ?x, ?y { ?x ex:p ?y }", 10, "variables stand side by side"),
+        ("SELECT ?x, ?y { ?x ex:p ?y }", 10, "Expected '(', '{', WHERE or a variable"),
         ("SELECT ?x ?y { ?x ?p ?y } GROUP BY ?x", 11, "neither grouped by nor counted"),
         ("ASK { ?x ?p ?o BIND(1 AS ?x) }", 26, "the variable has a value already"),
         ("ASK {_:a ?p ?o OPTIONAL {_:a ?q ?r}}", 26, "a blank node belongs to one group"),

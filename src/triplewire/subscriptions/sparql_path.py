@@ -91,7 +91,7 @@ class Paths:
         excluded = (Literal(self.property(part).value) for part in path.part)
         called = Call("str", (property_,))  # the text: as a name, the property might be a vertex of another name
         filters: tuple[Expression, ...] = tuple(Call("!=", (called, one)) for one in excluded)
-        return join(found, Ways((Way(filters=filters),)))
+        return join(found, Ways((Way(filters=filters),))).weakened(Strength.TELLING)
 
 
 def arc(subject: Vertex, property_: NamedNode | Variable, object_: Vertex) -> Ways:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from triplewire.errors import Place, SubscriptionError, nearest
 
+_CODE = r"\\u[0-9A-Fa-f]{4}|\\U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}"
 _ESCAPED = r"\\[_~.\-!$&'()*+,;=/?#@%]"
 _LOCAL = rf"(?:[\w:%]|{_ESCAPED})(?:(?:[\w.:%\-]|{_ESCAPED})*(?:[\w:%\-]|{_ESCAPED}))?"
 _TOKEN = re.compile(
@@ -16,7 +17,7 @@ _TOKEN = re.compile(
     (?P<comment>\#[^\n]*)
   | (?P<string>'''(?:(?:'|'')?(?:[^'\\]|\\.))*''' | \"\"\"(?:(?:"|"")?(?:[^"\\]|\\.))*\"\"\"
       | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*")
-  | (?P<iri><(?:[A-Za-z][A-Za-z0-9+.\-]*:|(?![^<>]*&&))[^\x00-\x20<>"{{}}|^`\\]*>)
+  | (?P<iri><(?:[A-Za-z][A-Za-z0-9+.\-]*:|(?![^<>]*&&))(?:[^\x00-\x20<>"{{}}|^`\\]|{_CODE})*>)
   | (?P<blank>_:[\w.\-]*\w)
   | (?P<name>[^\W\d_][\w.\-]*:(?:{_LOCAL})? | :(?:{_LOCAL})?)
   | (?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+ | [0-9]*\.[0-9]+ | [0-9]+)
@@ -81,7 +82,7 @@ def prologue(found: list[Lexeme]) -> tuple[dict[str, str], str | None, list[Lexe
     while at + 1 < len(found):
         word = found[at].text.upper()
         if word == "BASE" and found[at + 1].kind == "iri":
-            base = found[at + 1].text[1:-1]
+            base = _unescaped(found[at + 1].text[1:-1])
             at += 2
         elif (
             word == "PREFIX"
@@ -89,7 +90,7 @@ def prologue(found: list[Lexeme]) -> tuple[dict[str, str], str | None, list[Lexe
             and at + 2 < len(found)
             and found[at + 2].kind == "iri"
         ):
-            prefixes[found[at + 1].text[:-1]] = found[at + 2].text[1:-1]
+            prefixes[found[at + 1].text[:-1]] = _unescaped(found[at + 2].text[1:-1])
             at += 3
         else:
             break
@@ -100,6 +101,8 @@ def check_prefixes(text: str, found: Iterable[Lexeme], prefixes: Mapping[str, st
     for lexeme in found:
         prefix = lexeme.text.partition(":")[0]
         if lexeme.kind == "name" and prefix not in prefixes:
+            if text.startswith("//", lexeme.end):
+                raise error_at(text, lexeme.start, "an IRI stands in angle brackets, without blanks in it.")
             near = nearest(prefix, prefixes)
             raise error_at(text, lexeme.start, f"the prefix '{prefix}:' is not declared.", near and f"{near}:")
 
@@ -107,11 +110,15 @@ def check_prefixes(text: str, found: Iterable[Lexeme], prefixes: Mapping[str, st
 def iri_of(lexeme: Lexeme, prefixes: Mapping[str, str]) -> str | None:
     """The IRI that a lexeme is, written out or prefixed; None if it is none."""
     if lexeme.kind == "iri":
-        return lexeme.text[1:-1]
+        return _unescaped(lexeme.text[1:-1])
     if lexeme.kind == "name":
         prefix, _, local = lexeme.text.partition(":")
         return prefixes[prefix] + re.sub(r"\\(.)", r"\1", local) if prefix in prefixes else None
     return None
+
+
+def _unescaped(iri: str) -> str:
+    return re.sub(_CODE, lambda found: chr(int(found[0].lstrip("\\uU"), 16)), iri)
 
 
 def replace_iris(query: str, by: Mapping[str, str]) -> str:

@@ -86,6 +86,8 @@ def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
     """Parse a query whose lexemes are known. ``prefixes`` are known beside those that it declares."""
     declared, base, body = prologue(found)
     known = {**prefixes, **declared}
+    if body and body[0].text.upper() in ("PREFIX", "BASE"):
+        raise mistake(text, body)
     check_prefixes(text, body, known)
     body = _without_idiom(body, known)
     constants = [lexeme for lexeme in body if lexeme.kind in _CONSTANTS]
@@ -95,8 +97,7 @@ def read(text: str, found: list[Lexeme], prefixes: Mapping[str, str]) -> Query:
     try:
         shape = _shape("".join(_shaped(body, numbers, variables)))
     except _BadShapeError:
-        head = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
-        raise mistake(text, body, head + text) from None
+        raise mistake(text, body) from None
     terms = tuple((lexeme, _constant(text, lexeme, known, base)) for lexeme in constants)
     return Query(text, tuple(body), terms, tuple(map(Variable, names)), shape)
 
@@ -171,7 +172,9 @@ def _constant(text: str, lexeme: Lexeme, prefixes: Mapping[str, str], base: str 
     try:
         return _resolved(iri, base) if base is not None and lexeme.kind == "iri" else NamedNode(iri)
     except (ValueError, SyntaxError):
-        raise error_at(text, lexeme.start, f"<{iri}> is no IRI; one begins with a scheme such as http:.") from None
+        raise error_at(
+            text, lexeme.start, f"{lexeme.text} is no IRI; one begins with a scheme such as http:."
+        ) from None
 
 
 @lru_cache(maxsize=4096)
