@@ -10,7 +10,7 @@ from pyoxigraph import NamedNode
 from triplewire import OntologyError, parse_event
 from triplewire.concepts.load import model_of, read_ontology
 from triplewire.concepts.measures import MEASURES
-from triplewire.concepts.profile import frequencies, spot
+from triplewire.concepts.profile import frequencies
 from triplewire.concepts.serial import from_json, to_json
 from triplewire.concepts.similarity import Similarity
 from triplewire.testing import cloud_event
@@ -147,12 +147,3 @@ def test_concepts_on_a_cycle_are_one_concept():
     measure = Similarity({A: frozenset({B}), B: frozenset({A, C}), C: frozenset()})
     assert measure.concepts(A, B) == 1
     assert 0 < measure.concepts(A, C) < 1
-
-
-def test_spotting_takes_whole_words_and_the_longest_label():
-    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
-    owl_class = "a <http://www.w3.org/2002/07/owl#Class>"
-    texts = {"pop": "Pop", "star": "star", "popstar": "Pop Star"}
-    turtle = "\n".join(f'<http://example.org/{n}> {owl_class}; {label} "{t}" .' for n, t in texts.items())
-    model = model_of(read_ontology(turtle, "text/turtle", "test"))
-    assert [c.value[19:] for c in spot("A pop  STAR, not popular; a star.", model)] == ["popstar", "star"]

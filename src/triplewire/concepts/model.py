@@ -20,7 +20,8 @@ from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.report import LoadReport
 from triplewire.concepts.similarity import Similarity
 from triplewire.concepts.spelling import Names, Spelling
-from triplewire.concepts.words import Words, fold, local_name, words_in, words_of
+from triplewire.concepts.synonyms import Dictionary
+from triplewire.concepts.words import Words, fold, local_name, words_of
 from triplewire.rdf.terms import DAML, DAML_2000, OWL, RDF, RDFS, SKOS, Resource
 
 Typing = Choice["asserted", "rdfs"]
@@ -299,18 +300,8 @@ class ConceptModel:
         return Similarity(self.concept_parents, self.measure, self.frequencies)
 
     @cached_property
-    def label_words(self) -> Mapping[tuple[str, ...], frozenset[NamedNode]]:
-        """The concepts by the words of their labels."""
-        found: dict[tuple[str, ...], set[NamedNode]] = defaultdict(set)
-        for concept in self.concept_parents:
-            for label in self.labels.get(concept, ()):
-                found[words_in(label.value)].add(concept)
-        return {words: frozenset(concepts) for words, concepts in found.items() if words}
-
-    @cached_property
-    def longest_label(self) -> int:
-        """How many words the longest label has."""
-        return max(map(len, self.label_words), default=0)
+    def dictionary(self) -> Dictionary:
+        return Dictionary(self.concept_parents, self.labels)
 
     @cached_property
     def words(self) -> Words:

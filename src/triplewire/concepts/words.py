@@ -11,7 +11,6 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.terms import Resource
 
-_WORD = re.compile(r"\w+")
 _LOCAL = re.compile(r"[^/#:]+$")
 
 
@@ -32,11 +31,6 @@ class Words:
 def fold(text: str) -> str:
     """A word as it is compared: case folded, white space made single."""
     return " ".join(text.casefold().split())
-
-
-def words_in(text: str) -> tuple[str, ...]:
-    """The words of a text, as they are compared."""
-    return tuple(_WORD.findall(fold(text)))
 
 
 def local_name(term: NamedNode) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.synonyms import resolve
 from triplewire.concepts.words import fold
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
@@ -30,22 +31,22 @@ def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptM
             place_in_json(pattern, ()),
         )
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
+    words = [(word, partial(place_in_json, pattern, path)) for path, word in _words(profile, pattern)]
+    choices = [_called(word, known, model, place) for word, place in words]
+    certain = {choice[0] for choice in choices if len(choice) == 1}
     concepts: list[NamedNode] = []
     attached: dict[NamedNode, NamedNode] = {}
-    for path, word in _words(profile, pattern):
+    for (word, place), choice in zip(words, choices, strict=True):
         earlier = [concept for concept in concepts if concept not in attached]
-        try:
-            concepts.append(_concept(word, known, model, partial(place_in_json, pattern, path)))
-        except _UnknownError:
-            if "concepts" in profile or not earlier:
-                raise
+        if choice:
+            concepts.append(_meant(word, choice, certain, model, place))
+        elif "concepts" in profile or not earlier:
+            near = nearest(word.casefold(), model.words.concepts)
+            raise SubscriptionError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
+        else:
             concepts.append(_proposed(word))
             attached[concepts[-1]] = earlier[-1]
     return Interest(tuple(dict.fromkeys(concepts)), threshold, tuple(attached.items()))
-
-
-class _UnknownError(SubscriptionError):
-    """A word that no concept is called by. In a later field it becomes a new concept under the nearest known one."""
 
 
 def _proposed(word: str) -> NamedNode:
@@ -72,21 +73,27 @@ def _words(profile: Mapping[str, Any], pattern: object) -> Iterator[tuple[tuple[
         yield path, word
 
 
-def _concept(word: str, prefixes: Mapping[str, str], model: ConceptModel, place: Callable[[], Place]) -> NamedNode:
+def _called(
+    word: str, prefixes: Mapping[str, str], model: ConceptModel, place: Callable[[], Place]
+) -> tuple[NamedNode, ...]:
+    """The concepts that a word may mean."""
     if word.startswith("<") and word.endswith(">"):
-        return _node(word[1:-1], place)
+        return (_node(word[1:-1], place),)
     prefix, colon, local = word.partition(":")
     if colon and prefix in prefixes:
-        return _node(prefixes[prefix] + local, place)
-    found = model.words.concepts_called(word)
-    if len(found) == 1:
-        return found[0]
+        return (_node(prefixes[prefix] + local, place),)
+    found = model.words.concepts_called(word) or model.dictionary.called(word)
+    return (_node(word, place),) if not found and colon and local.startswith("//") else found
+
+
+def _meant(
+    word: str, choice: tuple[NamedNode, ...], others: set[NamedNode], model: ConceptModel, place: Callable[[], Place]
+) -> NamedNode:
+    """The concept that a word means beside the profile's others."""
+    found = choice if len(choice) == 1 else list(resolve([choice], others, model.similarity))
     if len(found) > 1:
         raise _error(f"{word!r} may mean {', '.join(map(str, found))}: write one of them in full", place())
-    if colon and local.startswith("//"):
-        return _node(word, place)
-    near = nearest(word.casefold(), model.words.concepts)
-    raise _UnknownError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
+    return found[0]
 
 
 def _node(iri: str, place: Callable[[], Place]) -> NamedNode:

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.concepts.derivation import Chain, Derivations, Fact, Step
-from triplewire.concepts.profile import spot
+from triplewire.concepts.profile import home_texts
 from triplewire.concepts.similarity import Way
 from triplewire.matching.brute import at_or_below, classes, image, values
 from triplewire.matching.explanation.conditions import Apart, Condition, Conditions, Filter, HasHome, Mu
@@ -347,8 +347,9 @@ def _named_by(concept: NamedNode, graph: Graph, event: ClosedEvent) -> Term | No
     vertices = sorted(event.model.aliases(concept) & graph.resources, key=str)
     if vertices:
         return vertices[0]
-    texts = [t.object for t in graph.triples if t.subject == graph.home and isinstance(t.object, Literal)]
-    return next((text for text in sorted(texts, key=str) if concept in spot(text.value, event.model)), None)
+    texts = sorted(home_texts(graph), key=str)
+    spot = event.model.dictionary.spot
+    return next((text for text in texts if any(concept in choice for choice in spot(text.value))), None)
 
 
 def _subclass(start: Resource, lower: Resource, upper: Resource) -> Step:

@@ -1,0 +1,142 @@
+"""The synonym dictionary: which concepts are called by which words, and where a text names them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from itertools import chain
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.concepts.similarity import Similarity
+from triplewire.rdf.terms import Resource
+
+_WORD = re.compile(r"[\w\u0300-\u036f]+")  # with the accents that stand for themselves
+_MOST_REMEMBERED = 1 << 16
+_LONGEST_REMEMBERED = 64
+_SINGULARS = frozenset({"news", "series", "species", "means", "lens", "gas", "bias", "atlas", "canvas", "christmas"})
+_IN_IE = frozenset(
+    {"brownie", "calorie", "cookie", "genie", "hippie", "indie", "movie", "pixie", "prairie", "rookie", "zombie"}
+)
+_SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a text as they are compared: without case, accents and plural."""
+    return tuple(map(_normal, _WORD.findall(text)))
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _normal(word: str) -> str:
+    return _singular(unaccented(word.casefold()).casefold())
+
+
+def unaccented(word: str) -> str:
+    """A word with its letters' accents taken off."""
+    if word.isascii():
+        return word
+    letters = (letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", "".join(letters))
+
+
+def _singular(word: str) -> str:
+    """An English plural's singular, by its ending alone; any other word as it is."""
+    if len(word) < 4 or word[-1] != "s" or word in _SINGULARS or word.endswith(_SINGULAR_ENDINGS):
+        return word
+    if word.endswith("ies") and len(word) > 4 and word[:-1] not in _IN_IE:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word[:-1]
+
+
+class Dictionary:
+    """The concepts by the words of their labels and synonyms."""
+
+    def __init__(self, concepts: Iterable[NamedNode], labels: Mapping[Resource, tuple[Literal, ...]]) -> None:
+        found: dict[tuple[str, ...], dict[NamedNode, None]] = defaultdict(dict)
+        for concept in concepts:
+            for label in labels.get(concept, ()):
+                found[words_in(label.value)][concept] = None
+        found.pop((), None)
+        self._called = {words: tuple(sorted(called, key=str)) for words, called in found.items()}
+
+    def called(self, text: str) -> tuple[NamedNode, ...]:
+        """The concepts that a text is the label of."""
+        return self._called.get(words_in(text), ())
+
+    def spot(self, text: str) -> Iterator[tuple[NamedNode, ...]]:
+        """What a text names, one place after the other: whole words, at each place the longest label only.
+
+        Each place gives the concepts that may be meant there, most often one. The time does not depend on the
+        number of labels.
+        """
+        return self._trie.spot(text)
+
+    @cached_property
+    def _trie(self) -> _Trie:
+        return _Trie(self._called)
+
+
+class _Trie:
+    """Labels word by word. Words have numbers; ``steps`` leads from a state and a word's number to the next state."""
+
+    def __init__(self, called: Mapping[tuple[str, ...], tuple[NamedNode, ...]]) -> None:
+        numbers: dict[str, int] = {}
+        for words in called:
+            for word in words:
+                numbers.setdefault(word, len(numbers))
+        self._size = len(numbers) + 1
+        self._steps: dict[int, int] = {}
+        self._meanings: list[tuple[NamedNode, ...]] = [()]
+        for words, meaning in called.items():
+            state = 0
+            for word in words:
+                state = self._steps.setdefault(state * self._size + numbers[word], len(self._meanings))
+                if state == len(self._meanings):
+                    self._meanings.append(())
+            self._meanings[state] = meaning
+        self._numbers = _Numbers(numbers)
+
+    def spot(self, text: str) -> Iterator[tuple[NamedNode, ...]]:
+        numbers = list(chain.from_iterable(map(self._numbers.__getitem__, text.split())))
+        step, meanings, size = self._steps.get, self._meanings, self._size
+        free = 0
+        for place, state in enumerate(map(step, numbers)):
+            if state is None or place < free:
+                continue
+            found: tuple[NamedNode, ...] = ()
+            for after in range(place + 1, len(numbers) + 1):
+                if meanings[state]:
+                    found, free = meanings[state], after
+                state = step(state * size + numbers[after]) if after < len(numbers) else None
+                if state is None:
+                    break
+            if found:
+                yield found
+
+
+class _Numbers(dict[str, tuple[int, ...]]):
+    """The numbers of the words in a text without white space, of those texts that were asked for lately."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self._known = numbers
+
+    def __missing__(self, text: str) -> tuple[int, ...]:
+        found = tuple(self._known.get(word, len(self._known)) for word in words_in(text))
+        if len(text) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[text] = found
+        return found
+
+
+def resolve(
+    choices: Iterable[tuple[NamedNode, ...]], others: Collection[NamedNode], similarity: Similarity
+) -> Iterator[NamedNode]:
+    """Of each choice, the concept that is most similar to one of the others; all that are equally so."""
+    for choice in choices:
+        nearness = {concept: max((similarity.concepts(concept, o) for o in others), default=0.0) for concept in choice}
+        most = max(nearness.values())
+        yield from (concept for concept in choice if nearness[concept] == most)
