@@ -19,6 +19,7 @@ from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.cli.subscription import subscription
+from triplewire.cli.synonyms import synonyms
 from triplewire.errors import (
     EventError,
     IndexFolderError,
@@ -45,6 +46,7 @@ app.add_typer(pipeline, name="pipeline")
 app.add_typer(ontology_commands, name="ontology")
 app.add_typer(event, name="event")
 app.add_typer(subscription, name="subscription")
+app.add_typer(synonyms, name="synonyms")
 
 Ontology = Annotated[
     list[Path],
