@@ -28,7 +28,7 @@ MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {
     "gtopss": GToPSS,
     "forest": CoveringForest,
 }
-DEFAULT_MATCHER = "brute"
+DEFAULT_MATCHER = "engine"
 
 
 def make_matcher(name: str, model: ConceptModel) -> Matcher:
