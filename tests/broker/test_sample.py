@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.clients import AUCTION, cloudevent
-from triplewire.broker.model import CurrentModel
+from triplewire.broker.model import Models
 from triplewire.broker.sample import load_sample
 from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import parse_event
@@ -28,7 +28,7 @@ def told() -> dict[str, list[str]]:
 
 def test_the_auction_is_what_its_readme_says(store: Store) -> None:
     assert load_sample(store, AUCTION)
-    model = CurrentModel(store)()
+    model = Models(store).current()
     matcher = make_matcher("brute", model)
     for revision in store.subscriptions():
         subscription = parse_subscription(revision.record, model)

@@ -8,6 +8,7 @@ from socket import socket
 import pandas  # noqa: F401 (the exchange of record batches needs it)
 from pyspark import daemon, worker  # noqa: F401 (the worker's module is loaded after the fork otherwise)
 
+from triplewire.matching.engine import index  # noqa: F401 (with the compiler, which takes a second to load)
 from triplewire.pipeline import batch, stage  # noqa: F401 (what workers run)
 
 work = daemon.worker

@@ -274,7 +274,8 @@ class Index:
                 log.exception("the index could not be tidied up; it goes on as it is, and tries again later")
 
         if self._background is None or not self._background.is_alive():
-            self._background = threading.Thread(target=run, name="triplewire-index", daemon=True)
+            # Not a daemon: the compiler, if it has to be waited for, cannot be torn down while it is at work.
+            self._background = threading.Thread(target=run, name="triplewire-index")
             self._background.start()
 
     def _merge(self) -> None:

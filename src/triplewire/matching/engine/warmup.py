@@ -1,0 +1,41 @@
+"""Have every kernel compiled, or loaded from where compiled ones are kept, before the first event comes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.matching.engine.index import Index
+from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.syntax import write
+from triplewire.rdf.terms import Triple
+from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Call, Pattern, Subscription, Variable
+
+_P = NamedNode("urn:triplewire:warmup")
+_MANY = 100
+"""More vertices than a word has bits."""
+
+
+def warm() -> None:
+    """Match a small and a large event, one by one and as a batch."""
+    x, y = Variable("x"), Variable("y")
+    arcs = (Arc(HOME, _P, x), Arc(x, _P, y))
+    patterns = [
+        Pattern(arcs, mapping="injective"),
+        Pattern(arcs, filters=(Call("<", (y, Literal(1))), Call("strstarts", (x, Literal("a"))))),
+        Pattern((*arcs, Arc(x, _P, HOME)), filters=(Call("=", (y, Literal(1))),)),
+    ]
+    subscriptions = [Subscription(str(number), (Alternative(one),)) for number, one in enumerate(patterns)]
+    index = Index.build(subscriptions, ConceptModel())
+    home = BlankNode("H")
+    large = [Triple(home, _P, BlankNode(f"n{number}")) for number in range(_MANY)]
+    small = [Triple(home, _P, BlankNode("a")), Triple(BlankNode("a"), _P, Literal(0))]
+    for triples in (small, large):
+        index.match(Event("", "", Graph(triples, home)))
+    texts = [write(triples) for triples in (small, large)]
+    index.match_batch(pa.RecordBatch.from_pydict({"id": ["", ""], "home": ["_:H", "_:H"], "data": texts}))
+
+
+if __name__ == "__main__":
+    warm()
