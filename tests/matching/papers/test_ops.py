@@ -344,6 +344,13 @@ def test_a_literal_waits_under_its_datatype():
     assert [entry.meta.object_class for entry in array.at_or_above(decimal, literal=True)] != []
 
 
+def test_a_resource_of_a_datatype_is_a_thing_and_a_literal_of_it_is_not():
+    """Their typed-statements have the same meta-statement, and not the same ancestors."""
+    matcher = made("", ops("s", "(_:H, ?1, (rdfs:Resource, ex:p, owl:Thing))"))
+    found = matcher.match(event(f"_:H ex:p 1, _:x, 2 . _:x a <{XSD.integer.value}> ."), bindings=True)
+    assert [match.bindings for match in found] == [({"?1": "_:x"},)]
+
+
 @pytest.mark.skipif(not DBPEDIA.exists(), reason="DBpedia's ontology is not there")
 def test_a_large_ontology_fills_the_array_with_what_subscriptions_name_alone():
     model = load_model([DBPEDIA])

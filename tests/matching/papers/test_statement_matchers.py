@@ -1,8 +1,6 @@
 """The matchers of statement patterns: equal to brute force, and clear about what they cannot take."""
 
 import json
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -10,10 +8,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from tests.matching.papers.churn import check_churn
 from tests.matching.papers.statements import event_around_home, statement_patterns
 from tests.matching.test_vectors import VECTORS
+from triplewire.cli.app import app
 from triplewire.concepts.load import model_of
 from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_event
@@ -175,6 +175,5 @@ def test_the_command_line_tells_what_a_matcher_refuses(name, tmp_path):
 def auction(matcher, *options, subscriptions=AUCTION / "subscriptions.ndjson"):
     inputs = ["--ontology", AUCTION / "ontology.ttl", "--subscriptions", subscriptions]
     inputs += ["--events", AUCTION / "events.ndjson", "--matcher", matcher, *options]
-    command = [sys.executable, "-m", "triplewire", "match", *map(str, inputs)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    return done.returncode, done.stdout, done.stderr
+    done = CliRunner().invoke(app, ["match", *map(str, inputs)])
+    return done.exit_code, done.stdout, done.stderr
