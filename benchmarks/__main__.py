@@ -1,6 +1,18 @@
 """Run every benchmark, one after the other."""
 
-from benchmarks import canonical, concepts, forest, gtopss, matching, papers, reading, relatives, subscriptions, way
+from benchmarks import (
+    canonical,
+    concepts,
+    forest,
+    gtopss,
+    index,
+    matching,
+    papers,
+    reading,
+    relatives,
+    subscriptions,
+    way,
+)
 
 canonical.main()
 concepts.main()
@@ -11,4 +23,5 @@ matching.main()
 papers.main()
 gtopss.main()
 forest.main()
+index.main()
 way.main()
