@@ -249,6 +249,7 @@ class Scratch:
         columns[ANYWHERE], columns[END] = 1, 2
         depth = MOST_VERTICES + 3
         self.work = Work(
+            doors=_doors(trie, labels + 1),
             having=having,
             columns=columns,
             keys=np.zeros(2 * properties + 3, np.uint32),
@@ -275,6 +276,16 @@ class Scratch:
     def visits(self) -> int:
         """Nodes looked at so far."""
         return int(self.work.counters[VISITS])
+
+
+def _doors(trie: Trie, labels: int) -> Words32:
+    doors = np.zeros((2, labels), np.uint32)
+    for root in range(2):
+        children = np.arange(trie.nodes[root, 0], trie.nodes[root + 1, 0])
+        _, label, arc, rest = trie.nodes[children].T
+        just = (label > 0) & (label < labels) & (arc == ANYWHERE) & (rest & (layout.MORE | layout.REST) == 0)
+        doors[root, label[just]] = children[just]
+    return doors.ravel()
 
 
 def match(trie: Trie, event: EncodedEvent, scratch: Scratch) -> Groups:

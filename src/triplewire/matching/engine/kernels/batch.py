@@ -44,6 +44,8 @@ class Events(NamedTuple):
 class Work(NamedTuple):
     """What matching writes to. Between events, ``having`` and ``columns`` are as at first."""
 
+    doors: NDArray[np.uint32]
+    """By root and label, the root's child that asks just this label; otherwise 0."""
     having: NDArray[np.uint64]
     """The vertices that have a label, by the label's number in the trie; 0 is all."""
     columns: NDArray[np.uint32]
@@ -74,7 +76,7 @@ def match_events(trie, events, start, stop, work, out, ends):
     """
     nodes, bounds, checks, ranges, wide, runs, sizes = trie
     vertices, label_offsets, labels, ranks, arc_offsets, arcs, resource = events
-    having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
+    doors, having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
     found = np.int64(0)
     for event in range(start, stop):
         if event > start and found + len(stamps) > len(out):
@@ -87,9 +89,9 @@ def match_events(trie, events, start, stop, work, out, ends):
         for root in range(2):
             if nodes[4 * root] < nodes[4 * root + 4]:
                 found = walk(
-                    root, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets,
-                    labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING, stamps, epoch,
-                    stack, bound, taken, left, fails, out, found, counters,
+                    root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
+                    label_offsets, labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING,
+                    stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
                 )  # fmt: skip
         unlabel(label_offsets[first], label_offsets[first + size], labels, having)
         for column in range(3, stride):

@@ -22,8 +22,8 @@ FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 @kernel
 def walk(
-    root, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets, labels, first,
-    none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
+    root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks, label_offsets, labels,
+    first, none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end.
 
@@ -86,8 +86,8 @@ def walk(
         holding = NOTHING
         if tail & WIDE:
             top, found, holding = enter_wide(
-                node, place | inner, free, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks,
-                label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
+                node, place | inner, free, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent,
+                ranks, label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
             )  # fmt: skip
             fails[place] = holding < end - begin
             continue

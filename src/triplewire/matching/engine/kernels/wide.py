@@ -18,8 +18,8 @@ FEW = 8
 
 @kernel
 def enter_wide(
-    node, place, free, nodes, bounds, checks, ranges, wide, runs, having, columns, adjacent, ranks, label_offsets,
-    labels, first, stamps, epoch, stack, bound, top, out, found, counters,
+    node, place, free, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
+    label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
 ):  # fmt: skip
     """Put the children that hold on the stack, or out if they end a pattern. Tell also how many hold."""
     held = NOTHING
@@ -43,8 +43,8 @@ def enter_wide(
             continue
         if kind == PLAIN:
             top, found, holding = enter_labels(
-                run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out,
-                found, counters,
+                node, run, mask, place, nodes, runs, doors, having, label_offsets, labels, first, stamps, epoch, stack,
+                top, out, found, counters,
             )  # fmt: skip
         else:
             top, found, holding = enter_ranges(
@@ -56,10 +56,13 @@ def enter_wide(
 
 @kernel
 def enter_labels(
-    run, mask, place, nodes, runs, having, label_offsets, labels, first, stamps, epoch, stack, top, out, found, counters
-):
+    node, run, mask, place, nodes, runs, doors, having, label_offsets, labels, first, stamps, epoch, stack, top, out,
+    found, counters,
+):  # fmt: skip
     """Enter those of a run that ask a label which some vertex of a mask has."""
     begin, end = np.int64(runs[run, 0]), np.int64(runs[run, 1])
+    door = np.int64(node) * len(having)
+    by_door = node < 2 and runs[run, 4] == 0 and runs[run, 5] == 0
     held = 0
     if end - begin <= FEW:
         counters[0] += end - begin
@@ -81,7 +84,7 @@ def enter_labels(
             both = mask & having[label]
             if both & (bit - ONE) != NOTHING:
                 continue  # an earlier vertex has it too
-            child = seek_label(nodes, begin, end, label)
+            child = np.int64(doors[door + label]) if by_door else seek_label(nodes, begin, end, label)
             counters[0] += 1
             if child < end and nodes[4 * child + 1] == label:
                 held += 1
