@@ -72,8 +72,7 @@ class Index:
     def build(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Index:
         """An index of many subscriptions; of several with one id the last counts."""
         index = cls(model)
-        latest = {one.id: one for one in subscriptions}
-        index._state = State((Segment.merged(model, new=(prepare(one, model) for one in latest.values())),))
+        index._state = State((Segment.built(subscriptions, model),))
         index._fixed = 1
         return index
 

@@ -49,6 +49,12 @@ class Written:
         return from_json(record[4:])
 
 
+def written(subscriptions: Sequence[Subscription]) -> Written:
+    """Subscriptions as they are written to files, which takes less room than values."""
+    texts = Kept(subscriptions).texts()
+    return Written(lambda: texts, "the index in memory")
+
+
 def joined(parts: Sequence[Records], origin: Origin) -> Records:
     """The records of merged segments; in memory if all were."""
     if all(isinstance(part, Kept) for part in parts):

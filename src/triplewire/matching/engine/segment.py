@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,12 @@ from triplewire.matching.engine.events import Encoder
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.interests import Scorer
 from triplewire.matching.engine.merge import Part, merge
-from triplewire.matching.engine.records import Kept, Records, joined
-from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out
+from triplewire.matching.engine.records import Kept, Records, joined, written
+from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out, prepare
+from triplewire.subscriptions.pattern import Subscription
+
+CHUNK = 20_000
+"""So many subscriptions are held in memory as values while a segment is built."""
 
 
 class Segment:
@@ -41,6 +46,26 @@ class Segment:
         self.encoder = Encoder(tables.layout.vocabulary, model)
         self._scorer = Scorer(tables.layout.interests, model)
         self._local = threading.local()
+
+    @classmethod
+    def built(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Segment:
+        """One segment of many subscriptions, compiled some at a time; of several with one id the last counts."""
+        parts: list[Part] = []
+        records: list[Records] = []
+        places: dict[str, tuple[int, int]] = {}
+        coming = iter(subscriptions)
+        while some := {one.id: one for one in islice(coming, CHUNK)}:
+            layout, patterns, ordered = lay_out(prepare(one, model) for one in some.values())
+            for number, one in enumerate(ordered):
+                if (place := places.get(one.id)) is not None:
+                    parts[place[0]].removed[place[1]] = True
+                places[one.id] = len(parts), number
+            parts.append(Part(layout, patterns, np.zeros(len(ordered), np.bool_)))
+            records.append(Kept(ordered) if len(some) < CHUNK else written(ordered))
+        if not parts:
+            return cls.merged(model)
+        layout, patterns, origin = merge(parts)
+        return cls(Tables(layout, tries.build_trie(patterns)), lambda: patterns, joined(records, origin), model)
 
     @classmethod
     def merged(
