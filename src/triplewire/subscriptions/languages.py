@@ -50,7 +50,7 @@ def _parsed(
     warnings: list[str] = []
     if language == "sparql":
         query = parse_sparql(pattern, prefixes)
-        found = validation.warnings(query.alternatives, model)
+        found = (*query.warnings, *validation.warnings(query.alternatives, model))
         return Subscription("", query.alternatives, found, query.bindings, query.answer)
     if language == "interest":
         interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)

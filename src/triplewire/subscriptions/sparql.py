@@ -40,6 +40,7 @@ class Meaning(NamedTuple):
     alternatives: tuple[Alternative, ...]
     bindings: Choice["distinct", "counted", "none"]
     answer: Residual | None
+    warnings: tuple[str, ...]
 
 
 def parse_sparql(text: str, prefixes: Mapping[str, str]) -> Meaning:
@@ -92,7 +93,8 @@ def _compiled(query: Query) -> Meaning:
     else:
         alternatives = [Alternative(p, residual, ()) for p in dict.fromkeys(found)]
     needs_answer = form == "CONSTRUCT" or (decided and not tells)
-    return Meaning(tuple(alternatives), bindings, whole if needs_answer else None)
+    warnings = tuple(f"a filter uses {variable}, which nothing binds where it stands" for variable in patterns.unbound)
+    return Meaning(tuple(alternatives), bindings, whole if needs_answer else None, warnings)
 
 
 def _answer(way: Way, shown: list[Variable]) -> tuple[tuple[Variable, Any], ...]:

@@ -42,12 +42,13 @@ NOBODY: Variables = frozenset()
 
 
 class GraphPatterns:
-    """Compiles the graph patterns of one query."""
+    """Compiles the graph patterns of one query; ``unbound`` are variables of filters that nothing binds there."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
         self.names_home = any(term == TW.home for _, term in query.constants)
         self.user = frozenset(query.variables)
+        self.unbound: dict[Variable, None] = {}
         self._blank: dict[str, Variable] = {}
         self._numbers = count(1)
         self._stem = "_"
@@ -110,7 +111,9 @@ class GraphPatterns:
                 case "InlineData":
                     ways = join(ways, self._values(part))
                 case "OptionalGraphPattern":
-                    ways = ways.weakened(Strength.DECIDING, self._possible(ways, self.group(part.graph, outside)))
+                    ways = ways.weakened(
+                        Strength.DECIDING, self._possible(ways, self.group(part.graph, outside | ways.variables))
+                    )
                 case "Bind":
                     ways = self._bound(ways, part.expr, self._variable(part.var), outside)
                 case _:
@@ -183,6 +186,9 @@ class GraphPatterns:
             return self._existing(ways, node, outside)
         try:
             condition = expression(node, self.vertex)
+            if ways.ways:
+                known = ways.variables | outside
+                self.unbound |= dict.fromkeys(v for v in free_variables(condition) if v not in known)
             if self.names_home and sees_names(condition):
                 raise NotCompiledError("how the home vertex is called")
             filtered = tuple(self._with_filter(way, condition, ways.open | outside) for way in ways.ways)

@@ -36,18 +36,15 @@ _UNIVERSAL = EVERY_RESOURCE | EVERY_LITERAL
 
 
 def warnings(alternatives: Iterable[Alternative], model: ConceptModel) -> tuple[str, ...]:
-    """What can never match, or not if events keep to the model's meta-statements, and names that the model lacks."""
-    found: dict[str, None] = {}
-    for alternative in alternatives:
-        pattern = alternative.pattern
-        found |= dict.fromkeys(
-            [
-                *_impossible(pattern, model),
-                *_contradictions(pattern, model),
-                *_unknown_terms(pattern, model),
-            ]
-        )
-    return tuple(found)
+    """What can never match, or not if events keep to the model's meta-statements, and names that the model lacks.
+
+    That one of several alternatives never matches is no reason to warn: of a list of values, a filter leaves some.
+    """
+    patterns = [alternative.pattern for alternative in alternatives]
+    never = [[*_impossible(pattern, model), *_contradictions(pattern, model)] for pattern in patterns]
+    unknown = [term for pattern in patterns for term in _unknown_terms(pattern, model)]
+    reasons = [reason for one in never for reason in one] if all(never) else []
+    return tuple(dict.fromkeys([*reasons, *unknown]))
 
 
 def _impossible(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
@@ -99,7 +96,8 @@ def _contradictions(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
                 case AttributeTest(path, test):
                     present.add(path)
                     if not are_possible((test,)):
-                        yield f"no {words.path(path)} is such that {words.expression(test)}"
+                        said = words.expression(test).replace(str(VALUE), "it")
+                        yield f"no {words.path(path)} is such that {said}"
                 case AttributeExists(path):
                     present.add(path)
                 case Call("not", (AttributeExists(path),)):
