@@ -59,6 +59,11 @@ class Place:
         lines = source.split("\n")
         return cls(line, column, lines[min(line, len(lines)) - 1])
 
+    @classmethod
+    def at(cls, source: str, offset: int) -> Place:
+        start = source.rfind("\n", 0, offset) + 1
+        return cls.of(source, source.count("\n", 0, offset) + 1, offset - start + 1)
+
     def caret(self) -> str:
         return f"{self.text}\n{' ' * (self.column - 1)}^"
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
@@ -16,6 +16,7 @@ from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES, XSD
 from triplewire.subscriptions.functions import FUNCTIONS, LAZY_FUNCTIONS, BadRegexError, compiled
 from triplewire.subscriptions.pattern import Call, Expression
+from triplewire.subscriptions.skeleton import Skeleton
 
 LONGEST_TEXT = 65_536
 DEEPEST_EXPRESSION = 64
@@ -82,21 +83,24 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
-Result = TypeVar("Result")
-
 
 @cache
 def parser(grammar: str) -> Lark:
     return Lark(grammar + TERMINALS, parser="lalr", maybe_placeholders=False)
 
 
-def parse(language: str, grammar: str, text: str, build: Transformer[Token, Result]) -> Result:
+def parse(language: str, grammar: str, text: str, build: TermBuilder) -> Any:
     """Parse a text and build its meaning; whatever goes wrong is a ``SubscriptionError`` that tells where."""
     check_length(language, text)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise SubscriptionError("the text has half a surrogate pair in it", language=language)
     try:
-        return build.transform(parser(grammar).parse(text))
+        build.skeleton = Skeleton(text)
+        tree = build.skeleton.tree(parser(grammar))
+        if tree is None:
+            build.skeleton = Skeleton("")
+            tree = parser(grammar).parse(text)
+        return build.transform(tree)
     except UnexpectedInput as error:
         raise _unexpected(language, text, error) from None
     except VisitError as error:
@@ -153,8 +157,7 @@ def place_in_json(pattern: object, path: Sequence[str | int]) -> Place:
             offset = _after_space(text, _DECODER.raw_decode(text, offset)[1])
             offset = _after_space(text, offset + (text[offset] == ","))
             position += 1
-    line = text.count("\n", 0, offset) + 1
-    return Place.of(text, line, offset - (text.rfind("\n", 0, offset) + 1) + 1)
+    return Place.at(text, offset)
 
 
 def _after_space(text: str, offset: int) -> int:
@@ -186,13 +189,14 @@ class TermBuilder(Transformer[Token, Any]):
     """Builds terms and connectives, and knows where in the text each piece stood."""
 
     def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
-        super().__init__()
+        super().__init__(visit_tokens=False)
+        self.skeleton = Skeleton("")
         self.language = language
         self.text = text
         self.prefixes = WELL_KNOWN_PREFIXES | dict(prefixes)
 
     def fail(self, message: str, where: Token, **details: Any) -> SubscriptionError:
-        place = Place.of(self.text, where.line or 1, where.column or 1)
+        place = Place.at(self.text, self.skeleton.offset(where.start_pos or 0))
         return SubscriptionError(message, language=self.language, place=place, **details)
 
     def full_iri(self, children: list[Token]) -> NamedNode:
@@ -214,13 +218,13 @@ class TermBuilder(Transformer[Token, Any]):
         return Literal(self._unquoted(children[0]), datatype=children[1])
 
     def number(self, children: list[Token]) -> Literal:
-        return number(children[0])
+        return number(self.skeleton.own(children[0]))
 
     def truth(self, children: list[Token]) -> Literal:
         return Literal(str(children[0]), datatype=XSD.boolean)
 
     def signed(self, children: list[Token]) -> Literal:
-        value = number(children[1])
+        value = number(self.skeleton.own(children[1]))
         return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
 
     def disjunction(self, children: list[Any]) -> Expression:
@@ -244,7 +248,7 @@ class TermBuilder(Transformer[Token, Any]):
                 raise self.fail(f"\\{code} is no escape.", token, expected=[f"\\{e}" for e in _ESCAPES])
             return _ESCAPES[code]
 
-        return _ESCAPE.sub(character, token[1:-1])
+        return _ESCAPE.sub(character, self.skeleton.own(token)[1:-1])
 
 
 def expand(name: str, prefixes: Mapping[str, str], fail: Callable[..., Exception]) -> NamedNode:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from triplewire.errors import SubscriptionError, nearest
+from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.subscriptions.sparql_grammar import FUNCTIONS, KEYWORDS, stop
-from triplewire.subscriptions.sparql_text import Lexeme, is_variable, place
+from triplewire.subscriptions.sparql_text import Lexeme, is_variable
 
 _FORMS = ("ASK", "SELECT", "CONSTRUCT")
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
@@ -32,7 +32,7 @@ def mistake(text: str, body: list[Lexeme]) -> SubscriptionError:
 
 def _error(text: str, at: Lexeme | None, message: str, expected: Sequence[str]) -> SubscriptionError:
     what = f"found {at.text[:20]!r}" if at else "the text ends here"
-    where = place(text, at.start if at else len(text.rstrip()))
+    where = Place.at(text, at.start if at else len(text.rstrip()))
     return SubscriptionError(
         f"{what}{f': {message}' if message else ''}.", language="sparql", place=where, expected=expected
     )

@@ -139,11 +139,5 @@ def replaced(text: str, by: Iterable[tuple[Lexeme, str]], start: int = 0) -> str
     return "".join([*out, text[end:]])
 
 
-def place(text: str, offset: int) -> Place:
-    """Where an offset is."""
-    line = text.count("\n", 0, offset) + 1
-    return Place.of(text, line, offset - (text.rfind("\n", 0, offset) + 1) + 1)
-
-
 def error_at(text: str, offset: int, message: str, near: str | None = None) -> SubscriptionError:
-    return SubscriptionError(message, language="sparql", place=place(text, offset), nearest=near)
+    return SubscriptionError(message, language="sparql", place=Place.at(text, offset), nearest=near)

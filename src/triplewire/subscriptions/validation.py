@@ -14,7 +14,7 @@ from triplewire.concepts.spelling import Names
 from triplewire.lift.keys import key_of
 from triplewire.rdf.terms import RDF, RDFS
 from triplewire.subscriptions.attributes import conjuncts
-from triplewire.subscriptions.frozen import of_value, sole_variable
+from triplewire.subscriptions.frozen import Path, of_value, sole_variable
 from triplewire.subscriptions.implication import are_possible, have_example, is_true_of
 from triplewire.subscriptions.normal import FALSE, normal_filters, variables
 from triplewire.subscriptions.pattern import (
@@ -84,12 +84,12 @@ def _typings(pattern: Pattern) -> Iterator[tuple[Vertex, NamedNode]]:
 
 def _contradictions(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
     """Filters that no event makes true, by themselves or together."""
-    if all(isinstance(part, AttributeTest) and have_example((part.test,)) for part in conjuncts(pattern.filters)):
+    if _are_plainly_possible(list(conjuncts(pattern.filters))):
         return
     words = Wording(model)
     tests: dict[Variable, list[Expression]] = defaultdict(list)
-    present: set[tuple[NamedNode, ...]] = set()
-    absent: set[tuple[NamedNode, ...]] = set()
+    present: set[Path] = set()
+    absent: set[Path] = set()
     for filter_ in pattern.filters:
         for part in normal_filters([filter_], lambda name: _named(name, model), lambda property_: property_):
             match part:
@@ -110,9 +110,31 @@ def _contradictions(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
         if not are_possible(tuple(asked)):
             said = listed(words.expression(test).replace(str(VALUE), str(variable)) for test in asked)
             yield f"this can never be true: {said}"
-    for path in absent:
-        if any(longer[: len(path)] == path for longer in present):
-            yield f"an event cannot have a {words.path(path)} and have none"
+    for path in _clashing(present, absent):
+        yield f"an event cannot have a {words.path(path)} and have none"
+
+
+def _are_plainly_possible(parts: list[Expression]) -> bool:
+    """Whether one sees without further ado that some event may make all of these true, as a rule it is so."""
+    present = {part.path for part in parts if isinstance(part, AttributeTest | AttributeExists)}
+    absent = {path for part in parts for path in _paths(part) if isinstance(part, Call) and part.name == "not"}
+    return all(map(_is_plainly_possible, parts)) and not any(_clashing(present, absent))
+
+
+def _is_plainly_possible(part: Expression) -> bool:
+    match part:
+        case AttributeTest(_, test):
+            return have_example((test,))
+        case AttributeExists() | Call("not", (AttributeExists(),)):
+            return True
+        case Call("or", parts):
+            return any(map(_is_plainly_possible, parts))
+        case _:
+            return False
+
+
+def _clashing(present: set[Path], absent: set[Path]) -> Iterator[Path]:
+    return (path for path in absent if any(longer[: len(path)] == path for longer in present))
 
 
 def _named(name: NamedNode, model: ConceptModel) -> NamedNode:
