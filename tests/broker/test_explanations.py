@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree
 
 import httpx
+import pytest
 
 from tests.broker.clients import AUCTION, COMPUTERS, cloudevent, notify, subscription
 from triplewire.store import Outcome, Store
@@ -34,6 +35,28 @@ def test_a_notification_is_explained_through_the_ontology(broker: httpx.Client, 
     drawn = broker.get("/v1/notifications/1/explanation", headers={"Accept": "image/svg+xml"})
     assert drawn.headers["content-type"] == "image/svg+xml"
     assert ElementTree.fromstring(drawn.text).tag.endswith("svg")
+
+
+@pytest.mark.parametrize(
+    ("accept", "given"),
+    [
+        ("*/*", "application/json"),
+        ("image/svg+xml;q=0.5, application/json;q=0.1", "image/svg+xml"),
+        ("application/json;q=0.1, image/svg+xml", "image/svg+xml"),
+        ("text/html, image/*;q=0.9, */*;q=0.8", "image/svg+xml"),
+        ("*/*, text/plain", "text/plain; charset=utf-8"),
+        ("application/json;q=0, */*", "image/svg+xml"),
+        ("text/html, application/json;q=0", None),
+    ],
+)
+def test_what_is_asked_for_most_is_given(broker: httpx.Client, store: Store, accept: str, given: str | None) -> None:
+    with_auction(store)
+    store.subscribe(subscription())
+    notify(store, "s1")
+    answer = broker.get("/v1/notifications/1/explanation", headers={"Accept": accept})
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        (200, given) if given else (406, "application/problem+json")
+    )
 
 
 def test_what_was_in_force_then_explains_it_whatever_came_since(broker: httpx.Client, store: Store) -> None:

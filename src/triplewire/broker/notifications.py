@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from http import HTTPStatus
@@ -106,12 +107,25 @@ def _event(found: Notification, shared: State) -> Event:
 
 
 def _acceptable(accept: str, offered: tuple[str, ...], default: str) -> str:
-    """The first media type that is asked for and offered."""
-    named = [kind.split(";")[0].strip().lower() for kind in accept.split(",")]
-    chosen = next((kind for kind in named if kind in offered), default if "*/*" in named else None)
-    if chosen is None:
-        raise ProblemError(HTTPStatus.NOT_ACCEPTABLE, f"it is told in {', '.join(offered)}")
-    return chosen
+    """The media type that is asked for most and offered; among equals the first that is asked for by its full name."""
+    asked = [_weighed(part) for part in accept.split(",")]
+    unwanted = {kind for kind, weight in asked if weight <= 0}
+    for kind, weight in sorted(asked, key=lambda one: (-one[1], one[0].endswith("/*"))):
+        fitting = [one for one in (default, *offered) if one not in unwanted and _within(one, kind)]
+        if fitting and weight > 0:
+            return fitting[0]
+    raise ProblemError(HTTPStatus.NOT_ACCEPTABLE, f"it is told in {', '.join(offered)}")
+
+
+def _weighed(part: str) -> tuple[str, float]:
+    """A media type, or a range of them, with its weight: ``text/*;q=0.5``. A weight that is no number counts as 1."""
+    kind, *parameters = (one.strip().lower() for one in part.split(";"))
+    given = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+    return kind, float(given) if re.fullmatch(r"[01](\.\d{0,3})?", given) else 1.0
+
+
+def _within(kind: str, range_: str) -> bool:
+    return range_ in (kind, "*/*", f"{kind.partition('/')[0]}/*")
 
 
 @router.get("/v1/dead-letters")
