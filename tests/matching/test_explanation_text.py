@@ -83,6 +83,24 @@ def test_two_names_of_one_thing_are_told_to_be_the_same():
     assert f"✓ ex:sells.ex:madeBy = ex:BigBlue: ex:IBM = ex:BigBlue, and {same}" in by_attribute
 
 
+def test_two_names_of_one_thing_are_one_vertex_and_need_not_be_different():
+    pattern = "(_:H, ex:{}, (owl:Thing, ex:{}, owl:Thing))"
+    both = f"{pattern.format('IBM', 'seller')}\n{pattern.format('BigBlue', 'maker')}"
+    assert told("ops", both, "_:H ex:seller ex:IBM; ex:maker ex:IBM .")[0] == "event trips s."
+
+
+def test_what_is_there_instead_is_told():
+    lines = told("ops", '(_:H, "Dell", (ex:Offer, ex:brand, xsd:string))')
+    assert '✗ _:H –ex:brand→ "Dell": _:H has ex:brand "IBM"' in lines
+
+
+@pytest.mark.parametrize("either", ["{0} or {1}", "{1} or {0}"])
+def test_the_fewest_parts_of_a_filter_that_would_have_to_change_are_told(either):
+    pattern = either.format('ex:brand = "Dell"', "(ex:price > 600 and ex:price > 700)")
+    [line] = told("filter", pattern)[1:]
+    assert line.endswith(': ex:brand is "IBM"')
+
+
 def test_of_alternatives_that_lack_as_much_the_one_of_which_more_holds_is_told():
     query = "ASK { { ?x a ex:Book } UNION { ?x a ex:Offer; ex:price ?p FILTER(?p < 400) } }"
     first, *lines = told("sparql", query)
