@@ -68,6 +68,12 @@ def test_what_fails_is_dashed_and_has_a_cross():
     assert len(elements(missing_arc, "path", **{"stroke-dasharray": "9 4"})) == 1
 
 
+def test_arcs_that_nothing_rests_on_are_faint():
+    """Of the event's seven arcs four are the subscription's, which has as many of its own."""
+    drawn_arcs = [path.get("stroke") for path in elements(drawn("s1", "event-2"), "path")]
+    assert (drawn_arcs.count("#52606d"), drawn_arcs.count("#c3cad1")) == (8, 3)
+
+
 @settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_every_explanation_can_be_told_in_every_way(world):
