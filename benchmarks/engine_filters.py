@@ -46,7 +46,7 @@ def some_filters(rng: np.random.Generator, number: int) -> EncodedPatterns:
 def _bounds(rng: np.random.Generator, attribute: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of three comparisons one is an equality with one of 400 values; others hold for a twentieth or more."""
     value = rng.integers(0, VALUES, len(attribute))
-    width = rng.integers(VALUES // 20, VALUES * 2 // 3, len(attribute))
+    width = rng.integers(VALUES // 20, VALUES * 3 // 5, len(attribute))
     kind = np.where(attribute < NUMBERS, rng.integers(0, 4, len(attribute)), rng.integers(0, 2, len(attribute)) * 4)
     equal = 2 * (rng.integers(0, 400, len(attribute)) * (VALUES // 400)) + 1
     prefix = rng.integers(0, 50, len(attribute)) * (TOP // 50)
