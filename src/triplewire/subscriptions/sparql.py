@@ -30,6 +30,9 @@ from triplewire.subscriptions.sparql_ways import Strength, Way
 MOST_WORDS = 1_000
 """The parser needs about a millisecond a word."""
 
+MOST_TRIPLES = 64
+"""Oxigraph takes the fourth power of their number to plan a query, and does so for each event."""
+
 _FORMS = {"AskQuery": "ASK", "SelectQuery": "SELECT", "ConstructQuery": "CONSTRUCT"}
 _NEEDED = {"none": Strength.DECIDING, "distinct": Strength.TELLING, "counted": Strength.COUNTING}
 
@@ -63,6 +66,10 @@ def _meaning(text: str, prefixes: tuple[tuple[str, str], ...]) -> Meaning:
         raise SubscriptionError(message, language="sparql")
     refuse(text, found)
     query = read(text, found, WELL_KNOWN_PREFIXES | dict(prefixes))
+    triples = query.shape.triples + sum(lexeme.text == "/" for lexeme in query.lexemes)
+    if triples > MOST_TRIPLES:
+        message = f"the query has {triples} triples and steps of paths; at most {MOST_TRIPLES} are read"
+        raise SubscriptionError(message, language="sparql")
     _check_regexes(query)
     try:
         return _compiled(query)

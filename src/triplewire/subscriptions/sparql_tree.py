@@ -39,6 +39,7 @@ class Shape:
     tree: CompValue
     vertices: frozenset[int]
     rules: tuple[tuple[int, int | None], ...]
+    triples: int
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,10 @@ def _shape(text: str) -> Shape:
     try:
         tree: CompValue = parseQuery(text)[1]
         vertices = frozenset(_vertices(tree, frozenset(_property_variables(tree))))
-        return Shape(tree, vertices, tuple(_rules(tree)))
+        return Shape(tree, vertices, tuple(_rules(tree)), _triples(tree))
     except RecursionError:
-        raise SubscriptionError("the query is nested too deeply", language="sparql") from None
+        message = "the query is nested too deeply, or has too many triples in a row"
+        raise SubscriptionError(message, language="sparql") from None
     except Exception:  # rdflib's parser fails in many ways
         raise _BadShapeError from None
 
@@ -226,6 +228,16 @@ def _vertices(node: Any, properties: frozenset[str]) -> Iterator[int]:
     else:
         for child in children(node):
             yield from _vertices(child, properties)
+
+
+def _triples(node: Any) -> int:
+    """How many triples are joined; of alternatives, the most."""
+    name = node.name if isinstance(node, CompValue) else ""
+    if name == "TriplesBlock":
+        return sum(len(flat) // 3 for flat in node.triples)
+    if name == "GroupOrUnionGraphPattern":
+        return max(map(_triples, node.graph))
+    return sum(map(_triples, children(node)))
 
 
 def _property_variables(node: Any) -> Iterator[str]:
