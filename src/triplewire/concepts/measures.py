@@ -10,13 +10,19 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from math import log
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.taxonomy import ROOT, Concept, Taxonomy
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 K: Final = 2.0
+Figures = TypeVar("Figures", float, "NDArray[np.float64]")
+"""One concept's figure, or those of many at once."""
 
 
 class Measure(Protocol):
@@ -30,7 +36,7 @@ class Measure(Protocol):
     def content(self, ancestor: Concept) -> float:
         """A figure for an ancestor."""
 
-    def similarity(self, one: float, other: float, content: float) -> float:
+    def similarity(self, one: Figures, other: float, content: float) -> Figures:
         """What two concepts' figures below an ancestor come to: 1 at most, and 0 at the root."""
 
 
@@ -52,7 +58,7 @@ class WeightedPath:
     def content(self, ancestor: Concept) -> float:
         return 0.0
 
-    def similarity(self, one: float, other: float, content: float) -> float:
+    def similarity(self, one: Figures, other: float, content: float) -> Figures:
         return 1 - (0.5 * one + 0.5 * other)
 
 
@@ -68,7 +74,7 @@ class WuPalmer:
     def content(self, ancestor: Concept) -> float:
         return self._taxonomy.depth(ancestor)
 
-    def similarity(self, one: float, other: float, content: float) -> float:
+    def similarity(self, one: Figures, other: float, content: float) -> Figures:
         return 2 * content / (one + other + 2 * content)
 
 
@@ -89,7 +95,7 @@ class Lin:
     def content(self, ancestor: Concept) -> float:
         return log(self._counts[ROOT] / self._counts.get(ancestor, 1))
 
-    def similarity(self, one: float, other: float, content: float) -> float:
+    def similarity(self, one: Figures, other: float, content: float) -> Figures:
         return 2 * content / (one + other)
 
     @cached_property

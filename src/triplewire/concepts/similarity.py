@@ -26,8 +26,8 @@ class Similarity:
     ) -> None:
         self._given = parents, measure, frequencies or {}
         self._taxonomy = Taxonomy(parents)
-        self._measure = MEASURES[measure](self._taxonomy, frequencies or {})
-        self._ways = lru_cache(maxsize=100_000)(self._measure.ways)
+        self.measure = MEASURES[measure](self._taxonomy, frequencies or {})
+        self._ways = lru_cache(maxsize=100_000)(self.measure.ways)
         self.extended = lru_cache(maxsize=1000)(self._extended)
 
     def concepts(self, a: NamedNode, b: NamedNode) -> float:
@@ -40,6 +40,10 @@ class Similarity:
         best = [max((self.concepts(wanted, given) for given in published), default=0.0) for wanted in interest]
         return fsum(best) / len(best)  # which does not depend on the order
 
+    def ways(self, concept: NamedNode) -> Mapping[NamedNode | None, float]:
+        """The measure's figures for a concept below each of its ancestors, itself and the root included."""
+        return self._ways(self._taxonomy.name(concept))
+
     def meeting(self, a: NamedNode, b: NamedNode) -> tuple[float, Way, Way]:
         """The similarity of two concepts, and the ways up from each to where they meet; the root is None."""
         meetings = self._meetings(a, b)
@@ -50,8 +54,8 @@ class Similarity:
 
     def _meetings(self, a: NamedNode, b: NamedNode) -> dict[NamedNode | None, float]:
         """What the measure says of each common ancestor."""
-        ways_a, ways_b = (self._ways(self._taxonomy.name(concept)) for concept in (a, b))
-        similarity, content = self._measure.similarity, self._measure.content
+        ways_a, ways_b = self.ways(a), self.ways(b)
+        similarity, content = self.measure.similarity, self.measure.content
         return {c: similarity(ways_a[c], ways_b[c], content(c)) for c in ways_a.keys() & ways_b.keys()}
 
     def _extended(self, attached: tuple[tuple[NamedNode, NamedNode], ...]) -> Similarity:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,8 +129,8 @@ class Index:
         for segment in state.segments:
             matched, candidates = segment.match(facts, self.work, state.number)
             if not bindings:
-                found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
-            for number in (np.concatenate([matched, candidates]) if bindings else candidates).tolist():
+                found |= _told(event, segment, matched)
+            for number in {**matched, **dict.fromkeys(candidates)} if bindings else candidates:
                 self._verify(segment.records[number], event, verifier, bindings, found)
         for one in state.new:
             self._verify(one.subscription, event, verifier, bindings, found)
@@ -155,8 +155,8 @@ class Index:
             candidates = numbers
             if candidates is None:
                 matched, rest = segment.match(facts, self.work, state)
-                found |= {id_: Match(event.id, id_) for id_ in map(segment.id_of, matched.tolist())}
-                candidates = rest.tolist()
+                found |= _told(event, segment, matched)
+                candidates = rest
             for number in candidates:
                 self._verify(segment.records[number], event, verifier, False, found)
         return found.values()
@@ -297,3 +297,11 @@ class Index:
                         merged.remove([segment.id_of(number)], int(segment.removed[number]))
                 now = self._now()
                 self._state, self._fixed = State((merged, *now.segments[len(state.segments) :]), now.new, now.number), 1
+
+
+def _told(event: Event, segment: Segment, matched: Mapping[int, float]) -> dict[str, Match]:
+    """The matches of subscriptions by their ids."""
+    return {
+        id_: Match(event.id, id_, score)
+        for id_, score in zip(map(segment.id_of, matched), matched.values(), strict=True)
+    }

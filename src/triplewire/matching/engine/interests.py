@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,17 @@ from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine.encoded import Ids, Offsets
+from triplewire.matching.engine.kernels.interests import near_enough
+from triplewire.matching.engine.rows import Rows
 from triplewire.matching.engine.texts import Texts
 from triplewire.subscriptions.pattern import Interest
 
 Scores = NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Sums of scores in another order may differ by less than this."""
+"""Sums of similarities in another order differ by less than this: a profile has a thousand concepts at most."""
+
+_MOST_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -53,13 +58,35 @@ class Interests:
             np.array([interest.threshold for _, interest in rows], np.float64),
         )
 
-    def candidates(self, similarities: Scores) -> Ids:
-        """The subscriptions whose interest may be above its threshold, by the best similarity to each concept."""
-        if not len(self.owners):
-            return self.owners
-        sums = np.add.reduceat(similarities[self.members], self.offsets[:-1])
-        found: Ids = self.owners[sums / np.diff(self.offsets) > self.thresholds - ROUNDING]
-        return found
+    @cached_property
+    def _floors(self) -> Scores:
+        """The thresholds, less what rounding may take from a mean."""
+        return self.thresholds - ROUNDING
+
+    @cached_property
+    def _postings(self) -> tuple[Offsets, Ids]:
+        """For each concept the interests that it is one of, those with the lowest thresholds first."""
+        interests = np.repeat(np.arange(len(self.owners), dtype=np.int32), np.diff(self.offsets))
+        order = np.lexsort((self.thresholds[interests], self.members))
+        starts = np.zeros(len(self.concepts) + 1, np.int64)
+        np.cumsum(np.bincount(self.members, minlength=len(self.concepts)), out=starts[1:])
+        return starts, interests[order]
+
+    def candidates(self, best: Scores) -> Ids:
+        """The interests that may be above their thresholds, by the best similarity to each concept, ascending."""
+        found = np.empty(len(self.members), np.int32)
+        count = near_enough(best, *self._postings, self.offsets, self.members, self._floors, found)
+        return np.unique(found[:count])
+
+    def scores(self, interests: Ids, best: Scores) -> Scores:
+        """The means of the best similarities to some interests' concepts, rounded as brute force rounds them."""
+        firsts = self.offsets[interests]
+        sizes = self.offsets[interests + 1] - firsts
+        ends = np.cumsum(sizes)
+        places = np.arange(sizes.sum()) + np.repeat(firsts - (ends - sizes), sizes)
+        terms = best[self.members[places]].tolist()
+        pairs = zip((ends - sizes).tolist(), ends.tolist(), strict=True)
+        return np.array([fsum(terms[first:end]) / (end - first) for first, end in pairs], np.float64)
 
 
 class Scorer:
@@ -68,29 +95,29 @@ class Scorer:
     def __init__(self, interests: Interests, model: ConceptModel) -> None:
         self.interests = interests
         self.model = model
-        self._rows: dict[NamedNode, Scores] = {}
+        self._similarities = lru_cache(maxsize=max(1, _MOST_BYTES // (8 * len(interests.concepts) + 1)))(self._row)
 
     @cached_property
-    def _wanted(self) -> list[tuple[NamedNode, tuple[tuple[NamedNode, NamedNode], ...]]]:
-        return [_read(text) for text in self.interests.concepts]
+    def _rows(self) -> Rows:
+        return Rows([_read(text) for text in self.interests.concepts], self.model.similarity)
 
-    def candidates(self, profile: frozenset[NamedNode]) -> Ids:
-        """The subscriptions that an event with a profile may interest."""
+    def _row(self, given: NamedNode) -> Scores:
+        return self._rows.to(given)
+
+    def best(self, profile: frozenset[NamedNode]) -> Scores:
+        """The best similarity of each concept to one of a profile's."""
         best = np.zeros(len(self.interests.concepts))
         for given in profile:
             np.maximum(best, self._similarities(given), out=best)
-        return self.interests.candidates(best)
+        return best
 
-    def _similarities(self, given: NamedNode) -> Scores:
-        if given not in self._rows:
-            self._rows[given] = np.array([self._similarity(given, *wanted) for wanted in self._wanted], np.float64)
-        return self._rows[given]
-
-    def _similarity(
-        self, given: NamedNode, wanted: NamedNode, attached: tuple[tuple[NamedNode, NamedNode], ...]
-    ) -> float:
-        measure = self.model.similarity
-        return (measure.extended(attached) if attached else measure).concepts(wanted, given)
+    def match(self, profile: frozenset[NamedNode]) -> tuple[Ids, Scores]:
+        """The interests that an event with a profile is above the threshold of, and their scores."""
+        best = self.best(profile)
+        found = self.interests.candidates(best)
+        scores = self.interests.scores(found, best)
+        above = scores > self.interests.thresholds[found]
+        return found[above], scores[above]
 
 
 def _texts(interest: Interest) -> Iterable[bytes]:

@@ -122,8 +122,11 @@ class Segment:
             pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]
         )
 
-    def match(self, facts: Facts, work: Counter[str], state: int) -> tuple[Ids, Ids]:
-        """The numbers of the subscriptions that match, and of those that must be verified, in a state."""
+    def match(self, facts: Facts, work: Counter[str], state: int) -> tuple[dict[int, float], list[int]]:
+        """The numbers of the subscriptions that match, with their scores, and of those to verify, in a state.
+
+        One to verify that matches by an interest is among both, and may score higher.
+        """
         layout, trie = self.layout, self.tables.trie
         event, certain = self.encoder.encode(facts)
         scratch = self.scratch
@@ -133,10 +136,19 @@ class Segment:
         decided = layout.decided[patterns] if certain else np.zeros(len(patterns), np.bool_)
         owners = layout.owners[patterns]
         matched = np.unique(owners[decided])
-        interested = self._scorer.candidates(facts.profile) if len(layout.interests.owners) else layout.loose[:0]
-        candidates = np.unique(np.concatenate([owners[~decided], layout.loose, interested]))
+        candidates = np.unique(np.concatenate([owners[~decided], layout.loose]))
         candidates = np.setdiff1d(candidates, matched, assume_unique=True)
-        return self.living(matched, state), self.living(candidates, state)
+        sure = dict.fromkeys(self.living(matched, state).tolist(), 1.0)
+        interested = self._interested(facts, state) if len(layout.interests.owners) else {}
+        return interested | sure, self.living(candidates, state).tolist()
+
+    def _interested(self, facts: Facts, state: int) -> dict[int, float]:
+        """The subscriptions with an interest that an event is above the threshold of, and the best of their scores."""
+        found, scores = self._scorer.match(facts.profile)
+        owners = self.layout.interests.owners[found]
+        order = np.argsort(scores, kind="stable")  # so that the best comes last, and stays
+        best = dict(zip(owners[order].tolist(), scores[order].tolist(), strict=True))
+        return {owner: best[owner] for owner in self.living(np.unique(owners), state).tolist()}
 
     @property
     def scratch(self) -> tries.Scratch:

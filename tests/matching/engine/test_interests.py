@@ -1,0 +1,111 @@
+"""Interests of many subscriptions, scored together: what the formula says of each one alone."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode
+
+from triplewire import parse_event
+from triplewire.concepts.measures import MEASURES
+from triplewire.concepts.model import ConceptModel
+from triplewire.matching import make_matcher
+from triplewire.matching.engine.interests import Interests, Scorer
+from triplewire.matching.engine.kernels.interests import near_enough
+from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Interest, Pattern, Subscription
+from triplewire.testing import cloud_event
+
+CONCEPTS = [NamedNode(f"http://example.org/{i}") for i in range(12)]
+NEW = NamedNode("urn:triplewire:proposed:new")
+ABOUT = NamedNode("urn:about")
+UNKNOWN = NamedNode("http://example.org/unknown")
+
+
+def world(seed, measure="path"):
+    """A model with several parents and, now and then, a cycle; interests, some with a new concept; and a profile."""
+    rng = Random(seed)
+    broader = {c: frozenset(rng.sample(CONCEPTS, rng.randint(0, 2))) - {c} for c in CONCEPTS}
+    model = ConceptModel(broader=broader, measure=measure, frequencies={c: rng.randrange(20) for c in CONCEPTS[:6]})
+    interests = []
+    for _ in range(rng.randint(1, 12)):
+        attached = ((NEW, rng.choice(CONCEPTS)),) if rng.random() < 0.2 else ()
+        concepts = rng.sample([*CONCEPTS, UNKNOWN], rng.randint(1, 5)) + [new for new, _ in attached]
+        interests.append(Interest(tuple(concepts), rng.choice([0.0, 0.5, 0.7, 0.99, 1.0]), attached))
+    return model, interests, frozenset(rng.sample([*CONCEPTS, UNKNOWN], rng.randint(0, 5)))
+
+
+def plainly(interest, profile, model):
+    measure = model.similarity.extended(interest.attached) if interest.attached else model.similarity
+    return measure.profiles(interest.concepts, profile)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_interests_scored_together_have_the_scores_that_the_formula_gives_to_the_last_bit(measure, seed):
+    model, interests, profile = world(seed, measure)
+    together = Interests.of(enumerate(interests))
+    best = Scorer(together, model).best(profile)
+    every = np.arange(len(interests), dtype=np.int32)
+    assert together.scores(every, best).tolist() == [plainly(interest, profile, model) for interest in interests]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_those_found_are_those_above_their_threshold(seed):
+    model, interests, profile = world(seed)
+    found, scores = Scorer(Interests.of(enumerate(interests)), model).match(profile)
+    plain = {i: plainly(interest, profile, model) for i, interest in enumerate(interests)}
+    above = {i: score for i, score in plain.items() if score > interests[i].threshold}
+    assert dict(zip(found.tolist(), scores.tolist(), strict=True)) == above
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=30, deadline=None)
+def test_the_kernel_and_its_python_find_what_looking_at_every_interest_finds(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, 20)
+    concepts = [rng.choice(10, size, replace=False) for size in sizes]
+    best, thresholds = rng.random(10), rng.uniform(-0.1, 1, 20)
+    rows = [(i, Interest(tuple(CONCEPTS[c] for c in concepts[i]), thresholds[i])) for i in range(20)]
+    together = Interests.of(rows)
+    best = best[: len(together.concepts)]
+    means = np.add.reduceat(best[together.members], together.offsets[:-1]) / sizes
+    found = np.empty(len(together.members), np.int32)
+    arrays = (*together._postings, together.offsets, together.members, together._floors, found)
+    interpreted = found[: near_enough.py_func(best, *arrays)]
+    assert (
+        sorted(interpreted.tolist())
+        == together.candidates(best).tolist()
+        == np.flatnonzero(means > thresholds).tolist()
+    )
+
+
+def alternatives(rng, interests):
+    """Subscriptions of one or several interests; some may match by an arc as well."""
+    for number, interest in enumerate(interests):
+        chosen = [Alternative(Pattern(interests=(one,))) for one in rng.sample(interests, rng.choice([0, 0, 1]))]
+        arc = Alternative(Pattern(arcs=(Arc(HOME, ABOUT, rng.choice(CONCEPTS)),)))
+        own = Alternative(Pattern(interests=(interest,)))
+        yield Subscription(str(number), (own, *chosen, *([arc] if rng.random() < 0.3 else [])))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_the_engine_tells_the_matches_and_scores_of_brute_force(seed):
+    model, interests, profile = world(seed)
+    matchers = [make_matcher(name, model) for name in ("engine", "brute")]
+    subscriptions = list(alternatives(Random(seed), interests))
+    for matcher in matchers:
+        for subscription in subscriptions:
+            matcher.add(subscription)
+    matchers[0].merge()
+    for matcher in matchers:
+        matcher.remove("0")
+    about = " , ".join(map(str, profile)) or "1"
+    event = parse_event(cloud_event(f"_:H {ABOUT} {about} ."))
+    for bindings in (False, True):
+        engine, brute = ([match.as_line() for match in matcher.match(event, bindings)] for matcher in matchers)
+        assert engine == brute
