@@ -6,10 +6,12 @@ from benchmarks import (
     forest,
     gtopss,
     index,
+    interests,
     matching,
     papers,
     reading,
     relatives,
+    stw,
     subscriptions,
     way,
 )
@@ -24,4 +26,6 @@ papers.main()
 gtopss.main()
 forest.main()
 index.main()
+interests.main()
+stw.main()
 way.main()
