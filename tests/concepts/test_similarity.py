@@ -147,3 +147,11 @@ def test_concepts_on_a_cycle_are_one_concept():
     measure = Similarity({A: frozenset({B}), B: frozenset({A, C}), C: frozenset()})
     assert measure.concepts(A, B) == 1
     assert 0 < measure.concepts(A, C) < 1
+
+
+def test_a_kind_of_skos_concepts_is_no_concept_and_brings_none_together():
+    kinds = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . :K rdfs:subClassOf skos:Concept . "
+    model = read(kinds + ":1 a :K ; skos:broader :0 . :2 a :K . :3 a :K ; skos:broader :1 .")
+    assert set(model.concept_parents) == {A, B, C, D}
+    assert model.similarity.concepts(D, C) == 0
+    assert model.similarity.concepts(D, A) > 0

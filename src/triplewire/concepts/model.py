@@ -284,13 +284,15 @@ class ConceptModel:
         """Every concept that an interest may name, with what is directly above it.
 
         Concepts are classes, SKOS concepts and named instances; above them are superclasses, broader concepts and
-        classes. What is above everything, or merely says that something is a concept, is no concept itself.
+        classes. What is above everything, or merely says that something is a concept, is no concept itself: so a
+        thesaurus's kinds of SKOS concepts do not come between its concepts and the root.
         """
+        no_concepts = _NO_CONCEPTS | self.class_hierarchy.below(SKOS.Concept)
         parents: dict[NamedNode, set[NamedNode]] = defaultdict(set)
         for table in (self.class_parents, self.types, self.broader):
             for child, above in table.items():
-                for concept in {child, *above} - _NO_CONCEPTS:
-                    if isinstance(concept, NamedNode) and isinstance(child, NamedNode) and child not in _NO_CONCEPTS:
+                for concept in {child, *above} - no_concepts:
+                    if isinstance(concept, NamedNode) and isinstance(child, NamedNode) and child not in no_concepts:
                         parents[child] |= {concept} - {child}
                         parents[concept] |= set()
         return {child: frozenset(above) for child, above in parents.items()}
