@@ -28,6 +28,7 @@ ROUNDING = 1e-9
 """Sums of similarities in another order differ by less than this: a profile has a thousand concepts at most."""
 
 _MOST_BYTES = 256 << 20
+_MOST_COPIED = 8
 
 
 @dataclass(frozen=True)
@@ -59,24 +60,29 @@ class Interests:
         )
 
     @cached_property
-    def _floors(self) -> Scores:
-        """The thresholds, less what rounding may take from a mean."""
-        return self.thresholds - ROUNDING
+    def _postings(self) -> tuple[Offsets, Ids, Scores, Offsets, Ids, Ids]:
+        """For each concept the interests that it is one of, those with the lowest thresholds first; see the kernel.
 
-    @cached_property
-    def _postings(self) -> tuple[Offsets, Ids]:
-        """For each concept the interests that it is one of, those with the lowest thresholds first."""
-        interests = np.repeat(np.arange(len(self.owners), dtype=np.int32), np.diff(self.offsets))
-        order = np.lexsort((self.thresholds[interests], self.members))
+        The concepts of an interest are copied to each of its places, so that they are read one after the other, unless
+        they are very many. A floor is the threshold less what rounding may take from a mean.
+        """
+        lengths = np.diff(self.offsets)
+        interests = np.repeat(np.arange(len(self.owners), dtype=np.int32), lengths)
+        interests = interests[np.lexsort((self.thresholds[interests], self.members))]
         starts = np.zeros(len(self.concepts) + 1, np.int64)
         np.cumsum(np.bincount(self.members, minlength=len(self.concepts)), out=starts[1:])
-        return starts, interests[order]
+        sizes = lengths[interests].astype(np.int32)
+        copied = np.where(sizes <= _MOST_COPIED, sizes, 0)
+        ends = np.cumsum(copied, dtype=np.int64)
+        places = np.arange(copied.sum()) + np.repeat(self.offsets[interests] - (ends - copied), copied)
+        cells = np.concatenate([self.members, self.members[places]])
+        firsts = np.where(copied > 0, len(self.members) + ends - copied, self.offsets[interests])
+        return starts, interests, self.thresholds[interests] - ROUNDING, firsts, sizes, cells
 
     def candidates(self, best: Scores) -> Ids:
         """The interests that may be above their thresholds, by the best similarity to each concept, ascending."""
         found = np.empty(len(self.members), np.int32)
-        count = near_enough(best, *self._postings, self.offsets, self.members, self._floors, found)
-        return np.unique(found[:count])
+        return np.unique(found[: near_enough(best, *self._postings, found)])
 
     def scores(self, interests: Ids, best: Scores) -> Scores:
         """The means of the best similarities to some interests' concepts, rounded as brute force rounds them."""
@@ -84,9 +90,11 @@ class Interests:
         sizes = self.offsets[interests + 1] - firsts
         ends = np.cumsum(sizes)
         places = np.arange(sizes.sum()) + np.repeat(firsts - (ends - sizes), sizes)
-        terms = best[self.members[places]].tolist()
-        pairs = zip((ends - sizes).tolist(), ends.tolist(), strict=True)
-        return np.array([fsum(terms[first:end]) / (end - first) for first, end in pairs], np.float64)
+        terms = best[self.members[places]]
+        sums = np.add.reduceat(terms, ends - sizes) if len(interests) else np.empty(0)
+        for i in np.flatnonzero(sizes > 2).tolist():  # the sum of two is rounded but once anyway
+            sums[i] = fsum(terms[ends[i] - sizes[i] : ends[i]].tolist())
+        return sums / sizes
 
 
 class Scorer:
