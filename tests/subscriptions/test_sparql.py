@@ -156,6 +156,12 @@ def test_an_iri_may_be_written_with_escapes():
     )
 
 
+def test_a_negative_number_keeps_its_sign():
+    for number in ("-3", "-3.5", "-3e0"):
+        assert matches(f"SELECT * {{ VALUES ?y {{ {number} }} ?x ?p ?y }}", f"_:H ex:p {number} .")
+        assert not matches(f"SELECT * {{ VALUES ?y {{ {number} }} ?x ?p ?y }}", f"_:H ex:p {number[1:]} .")
+
+
 def test_an_offset_may_be_the_only_number():
     assert matches("SELECT * { ?x ?p ?y } OFFSET 1", "_:H ex:p 1, 2 .")
     assert not matches("SELECT * { ?x ?p ?y } OFFSET 1", "_:H ex:p 1 .")

@@ -83,7 +83,7 @@ class GraphPatterns:
         """The ways of a whole query, of whose solutions perhaps not all are told."""
         if not node.limitoffset:
             return ways
-        if node.limitoffset.offset is not None:  # whose number in the shape may be 0
+        if node.limitoffset.offset is not None:
             return ways.weakened(Strength.NECESSARY)
         limit = int(cast(Literal, self.query.term(node.limitoffset.limit, self._of_blank)).value)
         return ways.weakened(Strength.DECIDING) if limit else Ways((), Strength.DECIDING, ways.open)

@@ -79,7 +79,7 @@ class Query:
     def _number(self, node: rdflib.Literal) -> Literal:
         if str(node.datatype) == XSD.boolean.value:
             return Literal(str(node).lower(), datatype=XSD.boolean)
-        number = cast(Literal, self.constants[int(abs(float(node)))][1])
+        number = cast(Literal, self.constants[int(abs(float(node))) - 1][1])
         return Literal(f"-{number.value}", datatype=number.datatype) if str(node).startswith("-") else number
 
 
@@ -136,7 +136,8 @@ def _shaped(body: list[Lexeme], numbers: Mapping[int, int], variables: Mapping[s
         elif lexeme.kind == "string":
             yield f'"{number}"'
         elif lexeme.kind == "number":
-            yield f"{number}e0" if "e" in lexeme.text.lower() else f"{number}.5" if "." in lexeme.text else f"{number}"
+            tail = "e0" if set(lexeme.text.lower()) & set("e.") else ""  # rdflib takes no negative decimals
+            yield f"{number + 1}{tail}"  # never 0, which has no sign
         else:
             yield f"<//{number}>"
 
