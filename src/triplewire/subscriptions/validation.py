@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.metastatements import MetaStatement
 from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, ConceptModel
 from triplewire.concepts.spelling import Names
 from triplewire.lift.keys import key_of
-from triplewire.rdf.terms import RDF, RDFS
+from triplewire.rdf.terms import RDF, RDFS, XSD
 from triplewire.subscriptions.attributes import conjuncts
 from triplewire.subscriptions.frozen import Path, of_value, sole_variable
 from triplewire.subscriptions.implication import are_possible, have_example, is_true_of
@@ -33,6 +34,7 @@ from triplewire.subscriptions.pattern import (
 from triplewire.subscriptions.wording import Wording, listed
 
 _UNIVERSAL = EVERY_RESOURCE | EVERY_LITERAL
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def warnings(alternatives: Iterable[Alternative], model: ConceptModel) -> tuple[str, ...]:
@@ -123,6 +125,8 @@ def _are_plainly_possible(parts: list[Expression]) -> bool:
 
 def _is_plainly_possible(part: Expression) -> bool:
     match part:
+        case AttributeTest(_, Call(name, (Variable(), Literal() as constant))) if _is_plain(constant, name):
+            return True
         case AttributeTest(_, test):
             return have_example((test,))
         case AttributeExists() | Call("not", (AttributeExists(),)):
@@ -131,6 +135,13 @@ def _is_plainly_possible(part: Expression) -> bool:
             return any(map(_is_plainly_possible, parts))
         case _:
             return False
+
+
+def _is_plain(constant: Literal, comparison: str) -> bool:
+    """Whether a comparison is with a plain number, which there is always something above and below, or a text."""
+    if constant.datatype == XSD.string:
+        return comparison in ("=", "strstarts", "strends", "contains")
+    return constant.datatype in (XSD.integer, XSD.decimal) and _NUMBER.fullmatch(constant.value) is not None
 
 
 def _clashing(present: set[Path], absent: set[Path]) -> Iterator[Path]:
