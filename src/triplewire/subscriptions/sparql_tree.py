@@ -232,12 +232,17 @@ def _vertices(node: Any, properties: frozenset[str]) -> Iterator[int]:
 
 
 def _triples(node: Any) -> int:
-    """How many triples are joined; of alternatives, the most."""
+    """How many triples are joined: of a union the most of its branches, of several unions together those of all."""
     name = node.name if isinstance(node, CompValue) else ""
     if name == "TriplesBlock":
         return sum(len(flat) // 3 for flat in node.triples)
     if name == "GroupOrUnionGraphPattern":
         return max(map(_triples, node.graph))
+    if name == "GroupGraphPatternSub":
+        unions = [part for part in node.part or () if part.name == "GroupOrUnionGraphPattern" and len(part.graph) > 1]
+        if len(unions) > 1:
+            more = sum(sum(map(_triples, union.graph)) - _triples(union) for union in unions)
+            return more + sum(map(_triples, children(node)))
     return sum(map(_triples, children(node)))
 
 
