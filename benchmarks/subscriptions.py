@@ -43,7 +43,7 @@ def filter_text(shape: random.Random, constant: int) -> str:
     parts = [
         f"price {shape.choice(['<', '<=', '>', '>='])} {constant}",
         f'(seller = "{constant}" or target startswith "{constant}")',
-        f"not exists {shape.choice(['seller', 'target', 'price'])}",
+        f"not exists {shape.choice(['size', 'part', 'name'])}",
         f"rdf:value {shape.choice(['<', '!='])} {constant}.5",
     ]
     return " and ".join(shape.sample(parts, shape.choice([2, 3, 4])))

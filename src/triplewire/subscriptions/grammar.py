@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken
-from lark.exceptions import VisitError
+from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.errors import Place, SubscriptionError, nearest
@@ -100,15 +99,11 @@ def parse(language: str, grammar: str, text: str, build: TermBuilder) -> Any:
         if tree is None:
             build.skeleton = Skeleton("")
             tree = parser(grammar).parse(text)
-        return build.transform(tree)
+        return build.built(tree)
     except UnexpectedInput as error:
         raise _unexpected(language, text, error) from None
-    except VisitError as error:
-        if isinstance(error.orig_exc, SubscriptionError):
-            raise error.orig_exc from None
-        if isinstance(error.orig_exc, ValueError):
-            raise SubscriptionError(f"{error.orig_exc}.", language=language) from None
-        raise
+    except ValueError as error:
+        raise SubscriptionError(f"{error}.", language=language) from None
     except RecursionError:
         raise SubscriptionError("the text is nested too deeply", language=language) from None
 
@@ -185,15 +180,19 @@ def _folded(words: set[str]) -> set[str]:
     return words - _VALUE_WORDS | {"a value"} if {"a number", "a text in quotes"} <= words else words
 
 
-class TermBuilder(Transformer[Token, Any]):
+class TermBuilder:
     """Builds terms and connectives, and knows where in the text each piece stood."""
 
     def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
-        super().__init__(visit_tokens=False)
         self.skeleton = Skeleton("")
         self.language = language
         self.text = text
         self.prefixes = WELL_KNOWN_PREFIXES | dict(prefixes)
+
+    def built(self, tree: Tree[Token]) -> Any:
+        """What a tree comes to: the method that is called like its rule is given what its branches come to."""
+        children = [self.built(child) if isinstance(child, Tree) else child for child in tree.children]
+        return getattr(self, tree.data)(children)
 
     def fail(self, message: str, where: Token, **details: Any) -> SubscriptionError:
         place = Place.at(self.text, self.skeleton.offset(where.start_pos or 0))
