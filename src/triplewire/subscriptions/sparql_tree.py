@@ -239,10 +239,11 @@ def _triples(node: Any) -> int:
     if name == "GroupOrUnionGraphPattern":
         return max(map(_triples, node.graph))
     if name == "GroupGraphPatternSub":
-        unions = [part for part in node.part or () if part.name == "GroupOrUnionGraphPattern" and len(part.graph) > 1]
-        if len(unions) > 1:
-            more = sum(sum(map(_triples, union.graph)) - _triples(union) for union in unions)
-            return more + sum(map(_triples, children(node)))
+        parts = node.part or ()
+        others = sum(_triples(part) for part in parts if part.name != "GroupOrUnionGraphPattern")
+        unions = [[*map(_triples, part.graph)] for part in parts if part.name == "GroupOrUnionGraphPattern"]
+        joined = sum(len(branches) > 1 for branches in unions) > 1
+        return others + sum(sum(branches) if joined else max(branches) for branches in unions)
     return sum(map(_triples, children(node)))
 
 
