@@ -69,6 +69,9 @@ Value: TypeAlias = Number | Text | bool | Moment
 LONGEST_VALUE = 1000
 """A number or moment with more characters than this has no value that we know of."""
 
+ZONES_APART = Decimal(14 * 3600)
+"""Seconds by which a moment without a zone may be off at the most."""
+
 _INTEGER_NAMES = (
     "integer nonPositiveInteger negativeInteger long int short byte nonNegativeInteger unsignedLong unsignedInt "
     "unsignedShort unsignedByte positiveInteger"

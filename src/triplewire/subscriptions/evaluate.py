@@ -16,6 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.rdf.terms import XSD, Term
 from triplewire.rdf.values import (
+    ZONES_APART,
     Moment,
     NoValueError,
     Number,
@@ -41,7 +42,6 @@ from triplewire.subscriptions.pattern import (
 Lookup = Callable[[Variable | Home | NamedNode], Term | None]
 Values = Callable[[tuple[NamedNode, ...]], frozenset[Term]]
 
-ZONES_APART = Decimal(14 * 3600)
 """In seconds, how far apart two moments must be to be in order if one has a time zone and the other has none."""
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {

@@ -71,7 +71,8 @@ def text_of(term: Term) -> Text:
     return found
 
 
-def _plain(term: Term) -> str:
+def plain_text(term: Term) -> str:
+    """The string without a language that a term is."""
     text = text_of(term)
     if text.language is not None:
         raise FilterError(f"{term} has a language tag")
@@ -100,7 +101,7 @@ def _compatible(left: Term, right: Term) -> tuple[Text, Text]:
 def _regex(term: Term, pattern: Term, flags: Term | None = None) -> Term:
     text = text_of(term).value
     try:
-        rule = compiled(_plain(pattern), _plain(flags) if flags else "")
+        rule = compiled(plain_text(pattern), plain_text(flags) if flags else "")
     except BadRegexError as error:
         raise FilterError(str(error)) from None
     return boolean(rule.search(text) is not None)
@@ -109,10 +110,10 @@ def _regex(term: Term, pattern: Term, flags: Term | None = None) -> Term:
 def _replace(term: Term, pattern: Term, by: Term, flags: Term | None = None) -> Term:
     text = text_of(term)
     try:
-        rule = compiled(_plain(pattern), _plain(flags) if flags else "")
+        rule = compiled(plain_text(pattern), plain_text(flags) if flags else "")
     except BadRegexError as error:
         raise FilterError(str(error)) from None
-    template = _plain(by)
+    template = plain_text(by)
     if rule.search("") is not None:
         raise FilterError("the pattern of replace matches the empty text")
     return _literal(rule.sub(lambda found: _expand(template, found), text.value), text.language)
@@ -223,7 +224,7 @@ def _lang(term: Term) -> Term:
 
 
 def _lang_matches(tag: Term, range_: Term) -> Term:
-    have, want = _plain(tag).lower(), _plain(range_).lower()
+    have, want = plain_text(tag).lower(), plain_text(range_).lower()
     return boolean(have != "" if want == "*" else have == want or have.startswith(f"{want}-"))
 
 

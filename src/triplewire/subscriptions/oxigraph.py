@@ -17,10 +17,9 @@ from typing import Any, cast
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.rdf.terms import XSD, Term
-from triplewire.rdf.values import Moment, NoValueError, Number, Rank, Text, Value, value
-from triplewire.subscriptions.functions import FUNCTIONS, FilterError, Function, boolean, text_of
+from triplewire.rdf.values import ZONES_APART, Moment, NoValueError, Number, Rank, Text, Value, value
+from triplewire.subscriptions.functions import FUNCTIONS, FilterError, Function, boolean, plain_text
 
-_ZONES_APART = Decimal(14 * 3600)
 _LARGEST = Decimal(2**63)
 _STEP = Decimal(1).scaleb(-18)
 _WIDEST = Decimal(2**127).scaleb(-18)
@@ -139,7 +138,7 @@ def _order(left: Term, right: Term) -> int | None:
 
 def _order_of_moments(a: Moment, b: Moment) -> int | None:
     difference = a.seconds - b.seconds
-    if a.zoned != b.zoned and abs(difference) <= _ZONES_APART:
+    if a.zoned != b.zoned and abs(difference) <= ZONES_APART:
         return None
     return (difference > 0) - (difference < 0)
 
@@ -289,15 +288,8 @@ def _whole(function: Function) -> Function:
     return Function(apply, function.least, function.most)
 
 
-def _simple(term: Term) -> str:
-    text = text_of(term)
-    if text.language is not None:
-        raise FilterError(f"{term} has a language tag")
-    return text.value
-
-
 def _hash(name: str) -> Function:
-    return Function(lambda t: Literal(hashlib.new(name, _simple(t).encode()).hexdigest()), 1, 1)
+    return Function(lambda t: Literal(hashlib.new(name, plain_text(t).encode()).hexdigest()), 1, 1)
 
 
 def _made(make: Callable[..., Term]) -> Callable[..., Term]:
@@ -313,15 +305,15 @@ def _made(make: Callable[..., Term]) -> Callable[..., Term]:
 def _typed(text: Term, datatype: Term) -> Term:
     if not isinstance(datatype, NamedNode):
         raise FilterError(f"{datatype} is no datatype")
-    return Literal(_simple(text), datatype=datatype)
+    return Literal(plain_text(text), datatype=datatype)
 
 
 def _tagged(text: Term, tag: Term) -> Term:
-    return Literal(_simple(text), language=_simple(tag).lower())
+    return Literal(plain_text(text), language=plain_text(tag).lower())
 
 
 def _iri(term: Term) -> Term:
-    return term if isinstance(term, NamedNode) else NamedNode(_simple(term))
+    return term if isinstance(term, NamedNode) else NamedNode(plain_text(term))
 
 
 def _to_string(term: Term) -> Term:

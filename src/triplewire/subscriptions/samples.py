@@ -18,6 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from triplewire.rdf.terms import XSD, Term
 from triplewire.rdf.values import (
     LONGEST_VALUE,
+    ZONES_APART,
     Moment,
     NoValueError,
     Number,
@@ -29,7 +30,6 @@ from triplewire.rdf.values import (
 
 _DAY = Decimal(86400)
 _MINUTE = Decimal(60)
-_ZONES_APART = Decimal(14 * 3600)
 _EPOCH_OF_TIMES = value(Literal("00:00:00Z", datatype=XSD.time)).seconds  # type: ignore[union-attr]
 _LAST = "\U0010ffff"
 _OTHER_LANGUAGE = "zxx"
@@ -170,7 +170,7 @@ def _moments(constants: set[Moment]) -> Iterator[Literal]:
             moment.seconds + shift
             for moment in constants
             if moment.datatype == datatype
-            for shift in (-_ZONES_APART, Decimal(0), _ZONES_APART)
+            for shift in (-ZONES_APART, Decimal(0), ZONES_APART)
         }
         for seconds in _points_in_time(edges, datatype):
             for zoned in (True, False):
@@ -179,7 +179,7 @@ def _moments(constants: set[Moment]) -> Iterator[Literal]:
 
 def _points_in_time(edges: set[Decimal], datatype: NamedNode) -> set[Decimal]:
     if datatype == XSD.time:
-        edges = edges | {_EPOCH_OF_TIMES - _ZONES_APART, _EPOCH_OF_TIMES + _DAY + _ZONES_APART}
+        edges = edges | {_EPOCH_OF_TIMES - ZONES_APART, _EPOCH_OF_TIMES + _DAY + ZONES_APART}
     ordered = sorted(edges)
     points = {ordered[0] - _DAY, *ordered, ordered[-1] + _DAY}
     between = {(a + b) / 2 for a, b in pairwise(ordered)}

@@ -11,8 +11,9 @@ arc is there; where the pattern is *injective*, with different resources for dif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,15 +104,25 @@ class EncodedEvents:
 def join(events: Sequence[EncodedEvent]) -> EncodedEvents:
     """Put events one after the other."""
     return EncodedEvents(
-        _offsets([len(event) for event in events]),
-        _offsets([length for event in events for length in np.diff(event.label_offsets)]),
+        offsets_of(len(event) for event in events),
+        offsets_of(length for event in events for length in np.diff(event.label_offsets)),
         np.concatenate([event.labels for event in events]),
         np.concatenate([event.ranks for event in events], axis=1),
-        _offsets([len(event.arcs) for event in events]),
+        offsets_of(len(event.arcs) for event in events),
         np.concatenate([event.arcs for event in events]),
         np.concatenate([event.resource for event in events]),
     )
 
 
-def _offsets(lengths: Sequence[int]) -> Offsets:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+def offsets_of(lengths: Iterable[int] | NDArray[np.integer[Any]]) -> Offsets:
+    """Where each of some things of these lengths begins if they stand one after the other, and where the last ends."""
+    given = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
+    offsets = np.zeros(len(given) + 1, np.int64)
+    np.cumsum(given, out=offsets[1:])
+    return offsets
+
+
+def spans(starts: Offsets, lengths: Offsets) -> Offsets:
+    """The numbers ``start … start + length`` of each, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(lengths.sum()))

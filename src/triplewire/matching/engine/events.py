@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES, STANDALONE
 from triplewire.matching.engine.conditions import text_of
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, offsets_of
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.ranks import Domains
 from triplewire.matching.engine.texts import Dictionary
@@ -271,10 +271,8 @@ class _Memory(dict[Key, Answer]):
 def _encoded(
     labels: list[set[int]], ranks: NDArray[np.int32], arcs: NDArray[np.int32], resource: list[bool]
 ) -> EncodedEvent:
-    offsets = np.zeros(len(labels) + 1, np.int64)
-    np.cumsum([len(own) for own in labels], out=offsets[1:])
     return EncodedEvent(
-        label_offsets=offsets,
+        label_offsets=offsets_of(map(len, labels)),
         labels=np.array([label for own in labels for label in sorted(own)], np.int32),
         ranks=np.ascontiguousarray(ranks),
         arcs=arcs,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.matching.engine.encoded import Ids, Offsets
+from triplewire.matching.engine.encoded import Ids, Offsets, offsets_of, spans
 from triplewire.matching.engine.kernels.interests import near_enough
 from triplewire.matching.engine.rows import Rows
 from triplewire.matching.engine.texts import Texts
@@ -49,12 +49,10 @@ class Interests:
         rows = list(interests)
         numbers: dict[bytes, int] = {}
         members = [numbers.setdefault(t, len(numbers)) for _, interest in rows for t in _texts(interest)]
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(interest.concepts) for _, interest in rows], out=offsets[1:])
         return cls(
             Texts.of(numbers),
             np.array([owner for owner, _ in rows], np.int32),
-            offsets,
+            offsets_of(len(interest.concepts) for _, interest in rows),
             np.array(members, np.int32),
             np.array([interest.threshold for _, interest in rows], np.float64),
         )
@@ -70,13 +68,11 @@ class Interests:
         interests = np.repeat(np.arange(len(self.owners), dtype=np.int32), lengths)
         by_size = lengths[interests]  # so that the kernel's inner loop is as long as the time before
         interests = interests[np.lexsort((by_size, self.thresholds[interests], self.members))]
-        starts = np.zeros(len(self.concepts) + 1, np.int64)
-        np.cumsum(np.bincount(self.members, minlength=len(self.concepts)), out=starts[1:])
+        starts = offsets_of(np.bincount(self.members, minlength=len(self.concepts)))
         sizes = lengths[interests].astype(np.int32)
         copied = np.where(sizes <= _MOST_COPIED, sizes, 0)
         ends = np.cumsum(copied, dtype=np.int64)
-        places = np.arange(copied.sum()) + np.repeat(self.offsets[interests] - (ends - copied), copied)
-        cells = np.concatenate([self.members, self.members[places]])
+        cells = np.concatenate([self.members, self.members[spans(self.offsets[interests], copied)]])
         firsts = np.where(copied > 0, len(self.members) + ends - copied, self.offsets[interests])
         return starts, interests, self.thresholds[interests] - ROUNDING, firsts, sizes, cells
 
@@ -90,8 +86,7 @@ class Interests:
         firsts = self.offsets[interests]
         sizes = self.offsets[interests + 1] - firsts
         ends = np.cumsum(sizes)
-        places = np.arange(sizes.sum()) + np.repeat(firsts - (ends - sizes), sizes)
-        terms = best[self.members[places]]
+        terms = best[self.members[spans(firsts, sizes)]]
         sums = np.add.reduceat(terms, ends - sizes) if len(interests) else np.empty(0)
         for i in np.flatnonzero(sizes > 2).tolist():  # the sum of two is rounded but once anyway
             sums[i] = fsum(terms[ends[i] - sizes[i] : ends[i]].tolist())

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids, Offsets, Ranges
+from triplewire.matching.engine.encoded import (
+    HOME_LABEL,
+    EncodedPatterns,
+    Flags,
+    Ids,
+    Ranges,
+    offsets_of,
+    spans,
+)
 from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
 from triplewire.matching.engine.ranks import Domains, Range
@@ -59,7 +67,7 @@ def taken(texts: Sequence[Texts], origin: Origin) -> Texts:
     for i, one in enumerate(texts):
         here = origin.parts == i
         lengths[here] = np.diff(one.offsets)[origin.numbers[here]]
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     data = np.empty(int(offsets[-1]), np.uint8)
     for i, one in enumerate(texts):
         here = origin.parts == i
@@ -67,12 +75,6 @@ def taken(texts: Sequence[Texts], origin: Origin) -> Texts:
             spans(one.offsets[:-1][origin.numbers[here]], lengths[here])
         ]
     return Texts(offsets, data)
-
-
-def spans(starts: Offsets, lengths: Offsets) -> Offsets:
-    """The numbers ``start … start + length`` of each, one after the other."""
-    ends = np.cumsum(lengths)
-    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def _in_order(parts: Sequence[Part]) -> Origin:
@@ -163,10 +165,10 @@ def _living(patterns: EncodedPatterns, living: Flags) -> EncodedPatterns:
     vertices = spans(patterns.vertices[:-1][living], sizes[living])
     lengths = np.diff(patterns.label_offsets)[vertices]
     return EncodedPatterns(
-        _offsets(sizes[living]),
-        _offsets(lengths),
+        offsets_of(sizes[living]),
+        offsets_of(lengths),
         patterns.labels[spans(patterns.label_offsets[:-1][vertices], lengths)],
-        _offsets(arcs[living]),
+        offsets_of(arcs[living]),
         patterns.arcs[spans(patterns.arc_offsets[:-1][living], arcs[living])],
         patterns.injective[living],
         patterns.ranges,
@@ -175,10 +177,10 @@ def _living(patterns: EncodedPatterns, living: Flags) -> EncodedPatterns:
 
 def _joined(patterns: Sequence[EncodedPatterns], words: _Words) -> EncodedPatterns:
     return EncodedPatterns(
-        _offsets(_all([np.diff(one.vertices) for one in patterns], np.int64)),
-        _offsets(_all([np.diff(one.label_offsets) for one in patterns], np.int64)),
+        offsets_of(_all([np.diff(one.vertices) for one in patterns], np.int64)),
+        offsets_of(_all([np.diff(one.label_offsets) for one in patterns], np.int64)),
         _all([one.labels for one in patterns], np.int32),
-        _offsets(_all([np.diff(one.arc_offsets) for one in patterns], np.int64)),
+        offsets_of(_all([np.diff(one.arc_offsets) for one in patterns], np.int64)),
         np.concatenate([one.arcs for one in patterns]).astype(np.int32),
         _all([one.injective for one in patterns], np.bool_),
         words.ranges,
@@ -197,7 +199,7 @@ def _interests(parts: Sequence[Interests], owners: Sequence[Ids]) -> Interests:
     return Interests(
         Texts.of(texts),
         _all([own[one.owners][keep] for own, one, keep in zip(owners, parts, kept, strict=True)], np.int32),
-        _offsets(_all(lengths, np.int64)),
+        offsets_of(_all(lengths, np.int64)),
         _all(members, np.int32),
         np.concatenate([one.thresholds[keep] for one, keep in zip(parts, kept, strict=True)]),
     )
@@ -209,7 +211,3 @@ def _numbers(numbers: object) -> Ids:
 
 def _all(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
     return np.concatenate(arrays).astype(dtype)
-
-
-def _offsets(lengths: NDArray[np.int64]) -> Offsets:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pyoxigraph import Literal
 
-from triplewire.matching.engine.encoded import Offsets, Ranges
+from triplewire.matching.engine.encoded import Offsets, Ranges, offsets_of
 from triplewire.matching.engine.texts import Texts
-from triplewire.rdf.values import Moment, NoValueError, Number, Rank, Text, Value, value
-from triplewire.subscriptions.evaluate import ZONES_APART
+from triplewire.rdf.values import ZONES_APART, Moment, NoValueError, Number, Rank, Text, Value, value
 from triplewire.subscriptions.functions import FUNCTIONS
 
 
@@ -103,8 +102,7 @@ class Domains:
             known.update(bound.text for bound in (range_.low, range_.high) if bound)
         names = sorted(found)
         ordered = [sorted(found[name], key=_reader(name)) for name in names]
-        offsets = np.zeros(len(names) + 1, np.int64)
-        np.cumsum([len(bounds) for bounds in ordered], out=offsets[1:])
+        offsets = offsets_of(map(len, ordered))
         return cls(Texts.of(map(str.encode, names)), offsets, Texts.of(b for bounds in ordered for b in bounds))
 
     @cached_property

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.compile import HOME_KEY, Compiled, compile_alternative
 from triplewire.matching.engine.conditions import Label
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids, offsets_of
 from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
 from triplewire.matching.engine.ranks import Domains, Range
@@ -118,16 +117,12 @@ def _encode(ways: Sequence[Compiled]) -> tuple[Vocabulary, EncodedPatterns]:
     arcs = {text: number for number, text in enumerate(vocabulary.properties.texts)}
     labels_ = [sorted(numbers[label] for label in labels) for way in ways for labels in way.vertices]
     patterns = EncodedPatterns(
-        vertices=_offsets(len(way.vertices) for way in ways),
-        label_offsets=_offsets(map(len, labels_)),
+        vertices=offsets_of(len(way.vertices) for way in ways),
+        label_offsets=offsets_of(map(len, labels_)),
         labels=np.array([number for row in labels_ for number in row], np.int32),
-        arc_offsets=_offsets(len(way.arcs) for way in ways),
+        arc_offsets=offsets_of(len(way.arcs) for way in ways),
         arcs=np.array([(s, arcs[p], o) for way in ways for s, p, o in way.arcs], np.int32).reshape(-1, 3),
         injective=np.array([way.injective for way in ways], np.bool_),
         ranges=vocabulary.domains.ranges(first, ranges),
     )
     return vocabulary, patterns
-
-
-def _offsets(lengths: Iterable[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)

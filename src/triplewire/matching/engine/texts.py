@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from triplewire.matching.engine.encoded import Offsets
+from triplewire.matching.engine.encoded import Offsets, offsets_of
 
 Bytes = NDArray[np.uint8]
 
@@ -24,9 +24,7 @@ class Texts(Sequence[bytes]):
     @classmethod
     def of(cls, texts: Iterable[bytes]) -> Texts:
         texts = list(texts)
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
-        return cls(offsets, np.frombuffer(b"".join(texts), np.uint8))
+        return cls(offsets_of(map(len, texts)), np.frombuffer(b"".join(texts), np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges
+from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges, spans
 from .kernels import layout
 from .kernels.batch import SMALL, VISITS, Events, Index, Work, match_events, next_epoch
 from .kernels.lists import match_large
@@ -346,6 +346,5 @@ def expand(trie: Trie, groups: Groups) -> Ids:
     """The numbers of the patterns in some groups, in no particular order."""
     starts = trie.offsets[groups].astype(np.int64)
     lengths = trie.offsets[groups.astype(np.int64) + 1] - starts
-    places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    members: Ids = trie.members[places]
+    members: Ids = trie.members[spans(starts, lengths)]
     return members
