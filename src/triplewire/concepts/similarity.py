@@ -13,7 +13,7 @@ from math import fsum
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.measures import DEFAULT_MEASURE, MEASURES, step
-from triplewire.concepts.taxonomy import Parents, Taxonomy, Way
+from triplewire.concepts.taxonomy import Attached, Parents, Taxonomy, Way
 
 __all__ = ["Similarity", "Way"]
 
@@ -58,7 +58,7 @@ class Similarity:
         similarity, content = self.measure.similarity, self.measure.content
         return {c: similarity(ways_a[c], ways_b[c], content(c)) for c in ways_a.keys() & ways_b.keys()}
 
-    def _extended(self, attached: tuple[tuple[NamedNode, NamedNode], ...]) -> Similarity:
+    def _extended(self, attached: Attached) -> Similarity:
         """The measure with further concepts, each put under a known one."""
         parents, measure, frequencies = self._given
         return Similarity({**parents, **{new: frozenset({known}) for new, known in attached}}, measure, frequencies)

@@ -74,6 +74,26 @@ class Dictionary:
         """
         return self._trie.spot(text)
 
+    def spot_beside(self, others: Dictionary, text: str) -> Iterator[tuple[NamedNode, ...]]:
+        """What a text names by this dictionary and another one together."""
+        tries = (self._trie, others._trie)
+        rows = [trie.numbers(text) for trie in tries]
+        free = 0
+        for place in range(len(rows[0])):
+            if place >= free:
+                longest = [trie.longest(row, place) for trie, row in zip(tries, rows, strict=True)]
+                free = max(after for after, _ in longest)
+                found = {concept for after, meaning in longest if after == free for concept in meaning}
+                if found:
+                    yield tuple(sorted(found, key=str))
+
+    def occurring(self, text: str) -> set[NamedNode]:
+        """Every concept one of whose labels is anywhere in a text, be it within a longer one."""
+        trie = self._trie
+        numbers = trie.numbers(text)
+        places = range(len(numbers))
+        return {c for place in places for _, meaning in trie.labels(numbers, place) for c in meaning}
+
     @cached_property
     def _trie(self) -> _Trie:
         return _Trie(self._called)
@@ -99,8 +119,27 @@ class _Trie:
             self._meanings[state] = meaning
         self._numbers = _Numbers(numbers)
 
+    def numbers(self, text: str) -> list[int]:
+        """The numbers of a text's words."""
+        return list(chain.from_iterable(map(self._numbers.__getitem__, text.split())))
+
+    def labels(self, numbers: list[int], place: int) -> Iterator[tuple[int, tuple[NamedNode, ...]]]:
+        """The labels that begin at a place, shorter ones first: the place after each, and what it means."""
+        state = 0
+        for after, number in enumerate(numbers[place:], place + 1):
+            following = self._steps.get(state * self._size + number)
+            if following is None:
+                return
+            state = following
+            if self._meanings[state]:
+                yield after, self._meanings[state]
+
+    def longest(self, numbers: list[int], place: int) -> tuple[int, tuple[NamedNode, ...]]:
+        """The longest label that begins at a place, if one does."""
+        return max(self.labels(numbers, place), key=lambda label: label[0], default=(place, ()))
+
     def spot(self, text: str) -> Iterator[tuple[NamedNode, ...]]:
-        numbers = list(chain.from_iterable(map(self._numbers.__getitem__, text.split())))
+        numbers = self.numbers(text)
         step, meanings, size = self._steps.get, self._meanings, self._size
         free = 0
         for place, state in enumerate(map(step, numbers)):

@@ -16,6 +16,8 @@ Concept = NamedNode | None
 Way = tuple[Concept, ...]
 Weight = Callable[[Concept], float]
 Parents = Mapping[NamedNode, frozenset[NamedNode]]
+Attached = tuple[tuple[NamedNode, NamedNode], ...]
+"""New concepts, each with the known one that it is put under."""
 
 
 class Taxonomy:

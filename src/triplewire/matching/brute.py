@@ -16,7 +16,7 @@ from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.concepts.profile import event_profile
 from triplewire.matching.answer import outcome, told, told_match
 from triplewire.matching.matcher import MOST_MAPPINGS, Binding, Match, TooManyMappingsError
-from triplewire.rdf.graph import Event
+from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.terms import RDF, Term, Triple
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
@@ -108,10 +108,11 @@ def score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -
     """The least score of the pattern's interests, 1 if it has none, None if one is not above its threshold."""
     least = 1.0
     for interest in pattern.interests:
-        measure = event.model.similarity
+        measure, given = event.model.similarity, profile
         if interest.attached:
             measure = measure.extended(interest.attached)
-        reached = measure.profiles(interest.concepts, profile)
+            given = event_profile(Graph(event.asserted, event.home), event.model, interest.attached)
+        reached = measure.profiles(interest.concepts, given)
         if not reached > interest.threshold:
             return None
         least = min(least, reached)

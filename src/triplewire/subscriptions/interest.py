@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import proposed
 from triplewire.concepts.synonyms import resolve
-from triplewire.concepts.words import fold
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.grammar import parse_json, place_in_json
@@ -44,14 +43,9 @@ def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptM
             near = nearest(word.casefold(), model.words.concepts)
             raise SubscriptionError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
         else:
-            concepts.append(_proposed(word))
+            concepts.append(proposed(word))
             attached[concepts[-1]] = earlier[-1]
     return Interest(tuple(dict.fromkeys(concepts)), threshold, tuple(attached.items()))
-
-
-def _proposed(word: str) -> NamedNode:
-    """The name of a concept that only its subscriber speaks of so far."""
-    return NamedNode(f"urn:triplewire:proposed:{quote(fold(word), safe='')}")
 
 
 def _words(profile: Mapping[str, Any], pattern: object) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
+from triplewire.concepts.taxonomy import Attached
+
 Mapping: TypeAlias = Choice["injective", "homomorphic"]
 Comparison: TypeAlias = Choice["=", "!=", "<", "<=", ">", ">="]
 
@@ -112,12 +114,13 @@ class AttributeExists:
 class Interest:
     """The whole event is similar to a profile of concepts, more than a threshold.
 
-    ``attached`` are the concepts that the model does not know yet, each with the one that it is put under.
+    ``attached`` are the concepts that the model does not know yet, each with the one that it is put under. To this
+    interest, and to no other, it is as if the model had them, called by their words.
     """
 
     concepts: tuple[NamedNode, ...]
     threshold: float
-    attached: tuple[tuple[NamedNode, NamedNode], ...] = ()
+    attached: Attached = ()
 
 
 VALUE = Variable("value")

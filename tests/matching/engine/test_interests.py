@@ -1,16 +1,19 @@
 """Interests of many subscriptions, scored together: what the formula says of each one alone."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from triplewire import parse_event
 from triplewire.concepts.measures import MEASURES
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.profile import event_profile
+from triplewire.concepts.proposed import proposed, word_for
 from triplewire.matching import make_matcher
 from triplewire.matching.engine.interests import Interests, Scorer
 from triplewire.matching.engine.kernels.interests import near_enough
@@ -18,7 +21,9 @@ from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Interest, P
 from triplewire.testing import cloud_event
 
 CONCEPTS = [NamedNode(f"http://example.org/{i}") for i in range(12)]
-NEW = NamedNode("urn:triplewire:proposed:new")
+LABELS = ["Rose", "Red rose", "Garden", "Red", "Rose garden"]
+NEW = [proposed(word) for word in ("Red roses", "Rose garden party", "Tulip", "Garden gnome")]
+WORDS = ["a", "red", "rose", "garden", "party", "tulip", "gnome"]
 ABOUT = NamedNode("urn:about")
 UNKNOWN = NamedNode("http://example.org/unknown")
 
@@ -27,37 +32,46 @@ def world(seed, measure="path"):
     """A model with several parents and, now and then, a cycle; interests, some with a new concept; and a profile."""
     rng = Random(seed)
     broader = {c: frozenset(rng.sample(CONCEPTS, rng.randint(0, 2))) - {c} for c in CONCEPTS}
-    model = ConceptModel(broader=broader, measure=measure, frequencies={c: rng.randrange(20) for c in CONCEPTS[:6]})
+    labels = {c: (Literal(rng.choice(LABELS)),) for c in rng.sample(CONCEPTS, 4)}
+    frequencies = {c: rng.randrange(20) for c in CONCEPTS[:6]}
+    model = ConceptModel(broader=broader, labels=labels, measure=measure, frequencies=frequencies)
     interests = []
     for _ in range(rng.randint(1, 12)):
-        attached = ((NEW, rng.choice(CONCEPTS)),) if rng.random() < 0.2 else ()
+        new = rng.sample(NEW, rng.choice([0, 0, 1, 2]))
+        attached = tuple((concept, rng.choice(CONCEPTS)) for concept in new)
         concepts = rng.sample([*CONCEPTS, UNKNOWN], rng.randint(1, 5)) + [new for new, _ in attached]
         interests.append(Interest(tuple(concepts), rng.choice([0.0, 0.5, 0.7, 0.99, 1.0]), attached))
-    return model, interests, frozenset(rng.sample([*CONCEPTS, UNKNOWN], rng.randint(0, 5)))
+    about = [f"{ABOUT} {concept}" for concept in rng.sample([*CONCEPTS, UNKNOWN, NEW[0]], rng.randint(0, 4))]
+    text = " ".join(rng.choice(WORDS) for _ in range(rng.choice([0, 0, 6])))
+    return model, interests, parse_event(cloud_event(f'_:H <urn:text> "{text}" ; {" ; ".join(about)} .'))
 
 
-def plainly(interest, profile, model):
-    measure = model.similarity.extended(interest.attached) if interest.attached else model.similarity
-    return measure.profiles(interest.concepts, profile)
+def plainly(interest, event, model):
+    """By the definition: as if the model had the new concepts, too."""
+    labels = {new: (Literal(word_for(new)),) for new, _ in interest.attached}
+    broader = {new: frozenset({known}) for new, known in interest.attached}
+    extended = replace(model, broader=model.broader | broader, labels=model.labels | labels)
+    return extended.similarity.profiles(interest.concepts, event_profile(event.graph, extended))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_interests_scored_together_have_the_scores_that_the_formula_gives_to_the_last_bit(measure, seed):
-    model, interests, profile = world(seed, measure)
+    model, interests, event = world(seed, measure)
     together = Interests.of(enumerate(interests))
-    best = Scorer(together, model).best(profile)
+    best = Scorer(together, model).best(event_profile(event.graph, model), event.graph)
     every = np.arange(len(interests), dtype=np.int32)
-    assert together.scores(every, best).tolist() == [plainly(interest, profile, model) for interest in interests]
+    assert together.scores(every, best).tolist() == [plainly(interest, event, model) for interest in interests]
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_those_found_are_those_above_their_threshold(seed):
-    model, interests, profile = world(seed)
-    found, scores = Scorer(Interests.of(enumerate(interests)), model).match(profile)
-    plain = {i: plainly(interest, profile, model) for i, interest in enumerate(interests)}
+    model, interests, event = world(seed)
+    profile = event_profile(event.graph, model)
+    found, scores = Scorer(Interests.of(enumerate(interests)), model).match(profile, event.graph)
+    plain = {i: plainly(interest, event, model) for i, interest in enumerate(interests)}
     above = {i: score for i, score in plain.items() if score > interests[i].threshold}
     assert dict(zip(found.tolist(), scores.tolist(), strict=True)) == above
 
@@ -94,7 +108,7 @@ def alternatives(rng, interests):
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_the_engine_tells_the_matches_and_scores_of_brute_force(seed):
-    model, interests, profile = world(seed)
+    model, interests, event = world(seed)
     matchers = [make_matcher(name, model) for name in ("engine", "brute")]
     subscriptions = list(alternatives(Random(seed), interests))
     for matcher in matchers:
@@ -103,8 +117,6 @@ def test_the_engine_tells_the_matches_and_scores_of_brute_force(seed):
     matchers[0].merge()
     for matcher in matchers:
         matcher.remove("0")
-    about = " , ".join(map(str, profile)) or "1"
-    event = parse_event(cloud_event(f"_:H {ABOUT} {about} ."))
     for bindings in (False, True):
         engine, brute = ([match.as_line() for match in matcher.match(event, bindings)] for matcher in matchers)
         assert engine == brute

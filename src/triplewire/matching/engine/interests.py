@@ -6,6 +6,7 @@ What an event is about is compared with each distinct concept once, not with eac
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,10 +17,14 @@ from numpy.typing import NDArray
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.profile import event_profile, home_texts, names_in
+from triplewire.concepts.proposed import words_for
+from triplewire.concepts.taxonomy import Attached
 from triplewire.matching.engine.encoded import Ids, Offsets, offsets_of, spans
 from triplewire.matching.engine.kernels.interests import near_enough
 from triplewire.matching.engine.rows import Rows
 from triplewire.matching.engine.texts import Texts
+from triplewire.rdf.graph import Graph
 from triplewire.subscriptions.pattern import Interest
 
 Scores = NDArray[np.float64]
@@ -108,16 +113,47 @@ class Scorer:
     def _row(self, given: NamedNode) -> Scores:
         return self._rows.to(given)
 
-    def best(self, profile: frozenset[NamedNode]) -> Scores:
-        """The best similarity of each concept to one of a profile's."""
+    def best(self, profile: frozenset[NamedNode], graph: Graph) -> Scores:
+        """The best similarity of each concept to one of an event's; those who attached some have its words, too."""
         best = np.zeros(len(self.interests.concepts))
         for given in profile:
             np.maximum(best, self._similarities(given), out=best)
+        for attached, numbers in self._touched(graph):
+            best[numbers] = 0.0
+            for given in event_profile(graph, self.model, attached):
+                best[numbers] = np.maximum(best[numbers], self._similarities(given)[numbers])
         return best
 
-    def match(self, profile: frozenset[NamedNode]) -> tuple[Ids, Scores]:
+    def _touched(self, graph: Graph) -> Iterable[tuple[Attached, Ids]]:
+        """The concepts of those to whom the event may be about something else, together with what they attached.
+
+        It is if it names something that they attached. Where information content is counted, a new concept changes
+        all similarities a little, and so what ambiguous words mean.
+        """
+        if not self._attached or self.model.measure == "lin":
+            return self._attached.items()
+        named = {name for name in names_in(graph, self.model) if name in self._new}
+        for text in home_texts(graph):
+            named |= words_for(self._new).occurring(text.value)
+        return [(own, numbers) for own, numbers in self._attached.items() if any(c in named for c, _ in own)]
+
+    @cached_property
+    def _attached(self) -> dict[Attached, Ids]:
+        """The numbers of the concepts, by what their subscribers attached, if anything."""
+        found: dict[Attached, list[int]] = defaultdict(list)
+        for number, text in enumerate(self.interests.concepts):
+            attached = _read(text)[1]
+            if attached:
+                found[attached].append(number)
+        return {attached: np.array(numbers, np.int32) for attached, numbers in found.items()}
+
+    @cached_property
+    def _new(self) -> frozenset[NamedNode]:
+        return frozenset(concept for attached in self._attached for concept, _ in attached)
+
+    def match(self, profile: frozenset[NamedNode], graph: Graph) -> tuple[Ids, Scores]:
         """The interests that an event with a profile is above the threshold of, and their scores."""
-        best = self.best(profile)
+        best = self.best(profile, graph)
         found = self.interests.candidates(best)
         scores = self.interests.scores(found, best)
         above = scores > self.interests.thresholds[found]
@@ -129,6 +165,6 @@ def _texts(interest: Interest) -> Iterable[bytes]:
     return (json.dumps([concept.value, *attached]).encode() for concept in interest.concepts)
 
 
-def _read(text: bytes) -> tuple[NamedNode, tuple[tuple[NamedNode, NamedNode], ...]]:
+def _read(text: bytes) -> tuple[NamedNode, Attached]:
     concept, *attached = json.loads(text)
     return NamedNode(concept), tuple((NamedNode(new), NamedNode(known)) for new, known in attached)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.similarity import Similarity
-
-Attached = tuple[tuple[NamedNode, NamedNode], ...]
+from triplewire.concepts.taxonomy import Attached
 
 
 class Rows:

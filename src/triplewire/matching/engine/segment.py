@@ -144,7 +144,7 @@ class Segment:
 
     def _interested(self, facts: Facts, state: int) -> dict[int, float]:
         """The subscriptions with an interest that an event is above the threshold of, and the best of their scores."""
-        found, scores = self._scorer.match(facts.profile)
+        found, scores = self._scorer.match(facts.profile, facts.event.graph)
         owners = self.layout.interests.owners[found]
         order = np.argsort(scores, kind="stable")  # so that the best comes last, and stays
         best = dict(zip(owners[order].tolist(), scores[order].tolist(), strict=True))

@@ -10,7 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.concepts.derivation import Chain, Derivations, Fact, Step
-from triplewire.concepts.profile import home_texts
+from triplewire.concepts.profile import event_profile, home_texts
+from triplewire.concepts.proposed import words_for
 from triplewire.concepts.similarity import Way
 from triplewire.matching.brute import at_or_below, classes, image, values
 from triplewire.matching.explanation.conditions import Apart, Condition, Conditions, Filter, HasHome, Mu
@@ -329,7 +330,10 @@ class Reasons:
 
 def interest_finding(interest: Interest, event: ClosedEvent, graph: Graph, profile: frozenset[NamedNode]) -> Finding:
     """How similar an event is to an interest, concept by concept."""
-    measure = event.model.similarity.extended(interest.attached) if interest.attached else event.model.similarity
+    measure = event.model.similarity
+    if interest.attached:
+        measure = measure.extended(interest.attached)
+        profile = event_profile(graph, event.model, interest.attached)
     score = measure.profiles(interest.concepts, profile)
     concepts = []
     for concept in interest.concepts:
@@ -338,18 +342,18 @@ def interest_finding(interest: Interest, event: ClosedEvent, graph: Graph, profi
             concepts.append(Closest(concept))
             continue
         similarity, up, down = measure.meeting(concept, near)
-        concepts.append(Closest(concept, near, similarity, up, down[::-1], _named_by(near, graph, event)))
+        concepts.append(Closest(concept, near, similarity, up, down[::-1], _named_by(near, graph, interest, event)))
     return Finding(interest, score > interest.threshold, InterestReason(score, interest.threshold, tuple(concepts)))
 
 
-def _named_by(concept: NamedNode, graph: Graph, event: ClosedEvent) -> Term | None:
+def _named_by(concept: NamedNode, graph: Graph, interest: Interest, event: ClosedEvent) -> Term | None:
     """The vertex of the event that is a concept, or the text at the home vertex that names it."""
     vertices = sorted(event.model.aliases(concept) & graph.resources, key=str)
     if vertices:
         return vertices[0]
     texts = sorted(home_texts(graph), key=str)
-    spot = event.model.dictionary.spot
-    return next((text for text in texts if any(concept in choice for choice in spot(text.value))), None)
+    dictionary, words = event.model.dictionary, words_for(frozenset(new for new, _ in interest.attached))
+    return next((t for t in texts if any(concept in choice for choice in dictionary.spot_beside(words, t.value))), None)
 
 
 def _subclass(start: Resource, lower: Resource, upper: Resource) -> Step:
