@@ -1,25 +1,18 @@
 """The command line: its words, its exit statuses, and one line for a user's mistake."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import ROOT, run, run_alone
 from triplewire import __version__
 from triplewire.cli import spread
 
-ROOT = Path(__file__).parents[1]
 AUCTION = Path("examples/auction")
 INPUTS = ["--ontology", AUCTION / "ontology.ttl", "--subscriptions", AUCTION / "subscriptions.ndjson", "--events"]
-
-
-def run(*arguments, **environment):
-    command = [sys.executable, "-m", "triplewire", *map(str, arguments)]
-    env = os.environ | environment
-    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, env=env)
 
 
 def lines(path, records):
@@ -36,7 +29,7 @@ SUBSCRIPTION = {"id": "b", "language": "filter", "pattern": "ex:p = 1", "prefixe
 
 
 def test_the_auction_trips_whom_its_readme_says():
-    found = run("match", *INPUTS, AUCTION / "events.ndjson")
+    found = run_alone("match", *INPUTS, AUCTION / "events.ndjson")
     tripped = [(m["event"], m["subscription"]) for m in map(json.loads, found.stdout.splitlines())]
     table = [
         line.split("|")
@@ -135,7 +128,7 @@ def test_what_is_refused_is_told_on_stderr_and_the_rest_goes_on(tmp_path):
 def test_what_is_written_is_utf8_whatever_the_locale(tmp_path):
     subscriptions = lines(tmp_path / "s.ndjson", [SUBSCRIPTION])
     events = lines(tmp_path / "e.ndjson", [event("Vögel ✓ 𝄞"), event("✗", "<")])
-    found = run("match", "--subscriptions", subscriptions, "--events", events, PYTHONIOENCODING="latin-1")
+    found = run_alone("match", "--subscriptions", subscriptions, "--events", events, PYTHONIOENCODING="latin-1")
     assert json.loads(found.stdout)["event"] == "Vögel ✓ 𝄞"
     assert json.loads(found.stderr)["event"] == "✗"
 
@@ -158,6 +151,13 @@ def test_a_users_mistake_is_told_without_a_traceback(arguments, status, message)
     assert "Traceback" not in found.stderr
 
 
+def test_exit_status_and_message_are_the_processs_own():
+    found = run_alone("match", "--ontology", "Makefile", *INPUTS[2:], AUCTION / "events.ndjson")
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr.startswith("triplewire: Makefile")
+    assert len(found.stderr.splitlines()) == 1
+
+
 def test_a_reader_that_goes_away_is_no_reason_for_a_traceback():
     command = f"{sys.executable} -m triplewire match {' '.join(map(str, INPUTS))} {AUCTION / 'events.ndjson'} | head -1"
     found = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -166,7 +166,7 @@ def test_a_reader_that_goes_away_is_no_reason_for_a_traceback():
 
 
 def test_version_and_help():
-    assert run("--version").stdout.strip() == __version__
+    assert run_alone("--version").stdout.strip() == __version__
     for command in (["--help"], ["match", "--help"], ["pipeline", "run", "--help"], ["serve", "--help"]):
         assert "Usage: triplewire" in run(*command).stdout
 

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.test_cli import AUCTION, event, lines, run
+from tests.commands import run
+from tests.test_cli import AUCTION, event, lines
 from triplewire.rdf.terms import RDF
 
 EVENTS = AUCTION / "events.ndjson"

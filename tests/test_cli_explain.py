@@ -1,20 +1,17 @@
 """``triplewire explain`` on the auction: the verdict first, the reasons after it, and a user's mistake in one line."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.commands import ROOT, run
+
 AUCTION = ROOT / "examples/auction"
 ONTOLOGY = ["--ontology", str(AUCTION / "ontology.ttl")]
 
 
 def explain(subscription, event, *more):
-    command = [sys.executable, "-m", "triplewire", "explain", "--subscription", subscription, "--event", event]
-    return subprocess.run([*command, *map(str, more)], capture_output=True, text=True, check=False)
+    return run("explain", "--subscription", subscription, "--event", event, *more)
 
 
 def auction(subscription, event, *more):

@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.test_cli import AUCTION, run
+from tests.commands import run
+from tests.test_cli import AUCTION
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ONTOLOGY = AUCTION / "ontology.ttl"

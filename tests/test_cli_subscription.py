@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.test_cli import AUCTION, lines, run
+from tests.commands import run
+from tests.test_cli import AUCTION, lines
 
 SUBSCRIPTIONS = AUCTION / "subscriptions.ndjson"
 ONTOLOGY = ["--ontology", AUCTION / "ontology.ttl"]

@@ -2,21 +2,14 @@
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.commands import ROOT, run
+
 README = (ROOT / "README.md").read_text()
 
 
 def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-
-
-def triplewire(*arguments):
-    command = [sys.executable, "-m", "triplewire", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_the_library_example_prints_its_match(capsys, monkeypatch):
@@ -28,7 +21,7 @@ def test_the_library_example_prints_its_match(capsys, monkeypatch):
 def test_the_command_prints_the_line_shown():
     shown = blocks("json")[1]
     command = next(block for block in blocks("sh") if "triplewire match" in block)
-    found = triplewire(*command.replace("\\\n", " ").split()[1:])
+    found = run(*command.replace("\\\n", " ").split()[1:])
     assert shown in found.stdout
     assert found.returncode == 3  # one event of the auction is broken on purpose
 
