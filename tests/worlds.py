@@ -6,7 +6,8 @@ Literals are canonical, because Oxigraph writes them so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from triplewire.concepts.model import ConceptModel
 from triplewire.rdf.graph import Event, Graph, event_graph
 from triplewire.rdf.terms import OWL, RDF, RDFS, TW, XSD, Triple
+from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import (
     HOME,
     VALUE,
@@ -24,6 +26,7 @@ from triplewire.subscriptions.pattern import (
     AttributeTest,
     Call,
     ClassConstraint,
+    Interest,
     IsA,
     Pattern,
     Residual,
@@ -85,6 +88,20 @@ RESIDUALS = [
     Residual(f"ASK {{ <urn:triplewire:home> ?p ?o FILTER NOT EXISTS {{ ?o <{EX}p1> ?q }} }}", "ASK", True),
     Residual(f"SELECT (COUNT(*) AS ?n) {{ ?x a <{EX}A> }} HAVING (COUNT(*) > 1)", "SELECT", False),
 ]
+QUERIES = [
+    "ASK { ?x a ex:A }",
+    "ASK { ?x a ex:A ; ex:p0 ?y . ?y a ex:B }",
+    "SELECT ?x { ?x ex:p0 ?y }",
+    "SELECT DISTINCT ?x { ?x ?p ?y }",
+    "SELECT ?x ?t { ?x a ?t }",
+    "SELECT * { tw:home ex:p1 ?x . OPTIONAL { ?x ex:p2 ?y } }",
+    "SELECT * { { ?x ex:p0 ?y } UNION { ?x ex:p1 ?y } FILTER(isIRI(?y)) }",
+    "SELECT ?y { ?x ex:p2 ?y FILTER(?y > 1 && ?y <= 2.0) }",
+    "ASK { ?x ex:p3 ?y FILTER NOT EXISTS { ?y a ex:C } }",
+    "CONSTRUCT { ?y ex:back ?x } WHERE { ?x ex:p0 ?y FILTER(!isLiteral(?y)) }",
+    "SELECT (COUNT(*) AS ?n) { ?x ex:p1 ?y }",
+    "ASK { ex:n0 ?p ex:n1 }",
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,33 @@ def graph(rng: Random, most: int = 9) -> Graph:
 
 def subscription(rng: Random, id_: str = "s") -> Subscription:
     return Subscription(id_, tuple(_alternative(rng) for _ in range(rng.choice([1, 1, 2]))))
+
+
+def anything(rng: Random, id_: str) -> Subscription:
+    """A subscription of any kind: patterns, interests, both together or beside each other, or a query."""
+    draw = rng.random()
+    if draw < 0.7:
+        return subscription(rng, id_)
+    if draw < 0.8:
+        return replace(query(rng.choice(QUERIES)), id=id_)
+    interests = tuple(interest(rng) for _ in range(rng.choice([1, 1, 2])))
+    near = [Pattern(interests=interests), replace(pattern(rng), interests=interests)]
+    chosen = [Alternative(one) for one in rng.sample(near, rng.choice([1, 2]))]
+    return Subscription(id_, (*chosen, _alternative(rng)) if rng.random() < 0.3 else tuple(chosen))
+
+
+@cache
+def query(text: str) -> Subscription:
+    record = {"id": text, "language": "sparql", "prefixes": {"ex": EX}, "pattern": text}
+    return parse_subscription(record, ConceptModel())
+
+
+def interest(rng: Random) -> Interest:
+    concepts = tuple(rng.sample([*CLASSES, *NAMES], rng.randint(1, 4)))
+    attached = ((TW["proposed:x"], concepts[0]),) if rng.random() < 0.2 else ()
+    return Interest(
+        (*concepts, *(new for new, _ in attached)), rng.choice([-0.1, 0.0, 0.3, 0.5, 0.7, 0.75, 1.0]), attached
+    )
 
 
 def pattern(rng: Random) -> Pattern:

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.worlds import graph, model, subscription
+from tests.matching.engine.test_batch import batch_of, found_in, told_by
+from tests.worlds import anything, graph, model
 from triplewire.matching import BruteForce
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
@@ -31,14 +32,14 @@ class Changes(RuleBasedStateMachine):
 
     @rule(id_=ids, rng=randoms)
     def add_or_replace(self, id_: str, rng: Random) -> None:
-        one = subscription(rng, id_)
+        one = anything(rng, id_)
         self.ids.add(id_)
         self.brute.add(one)
         self.index.add(one)
 
     @rule(rng=randoms, number=st.sampled_from([0, 1, 5, 150]))
     def add_many(self, rng: Random, number: int) -> None:
-        some = [subscription(rng, f"s{rng.randint(0, 199)}") for _ in range(number)]
+        some = [anything(rng, f"s{rng.randint(0, 199)}") for _ in range(number)]
         self.ids |= {one.id for one in some}
         for one in some:
             self.brute.add(one)
@@ -77,6 +78,16 @@ class Changes(RuleBasedStateMachine):
     def match(self, rng: Random, bindings: bool) -> None:
         event = Event("source", "event", graph(rng))
         assert self.index.match(event, bindings) == self.brute.match(event, bindings)
+
+    @rule(rng=randoms, bindings=st.booleans())
+    def match_batch(self, rng: Random, bindings: bool) -> None:
+        events = [Event("source", str(number), graph(rng)) for number in range(rng.choice([1, 3]))]
+        expected = [match for event in events for match in self.brute.match(event, bindings)]
+        if bindings:
+            assert told_by(self.index, batch_of(events)) == expected
+        else:
+            rows = [(match.event, match.subscription, match.score) for match in expected]
+            assert found_in(self.index, batch_of(events)) == rows
 
     @invariant()
     def as_many_are_there(self) -> None:

@@ -6,28 +6,12 @@ from random import Random
 
 import pytest
 
-from tests.worlds import CLASSES, EX, NAMES, graph, model, pattern
+from tests.worlds import EX, QUERIES, graph, interest, model, pattern
 from triplewire.matching import BruteForce
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
-from triplewire.rdf.terms import TW
 from triplewire.subscriptions.languages import parse_subscription
-from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
-
-QUERIES = [
-    "ASK { ?x a ex:A }",
-    "ASK { ?x a ex:A ; ex:p0 ?y . ?y a ex:B }",
-    "SELECT ?x { ?x ex:p0 ?y }",
-    "SELECT DISTINCT ?x { ?x ?p ?y }",
-    "SELECT ?x ?t { ?x a ?t }",
-    "SELECT * { tw:home ex:p1 ?x . OPTIONAL { ?x ex:p2 ?y } }",
-    "SELECT * { { ?x ex:p0 ?y } UNION { ?x ex:p1 ?y } FILTER(isIRI(?y)) }",
-    "SELECT ?y { ?x ex:p2 ?y FILTER(?y > 1 && ?y <= 2.0) }",
-    "ASK { ?x ex:p3 ?y FILTER NOT EXISTS { ?y a ex:C } }",
-    "CONSTRUCT { ?y ex:back ?x } WHERE { ?x ex:p0 ?y FILTER(!isLiteral(?y)) }",
-    "SELECT (COUNT(*) AS ?n) { ?x ex:p1 ?y }",
-    "ASK { ex:n0 ?p ex:n1 }",
-]
+from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
 
 
 def agree(subscriptions, drawn, rng):
@@ -46,14 +30,6 @@ def test_queries_are_answered_as_by_brute_force(seed):
     drawn = model(rng)
     record = {"language": "sparql", "prefixes": {"ex": EX}}
     agree([parse_subscription(record | {"id": q, "pattern": q}, drawn) for q in QUERIES], drawn, rng)
-
-
-def interest(rng: Random) -> Interest:
-    concepts = tuple(rng.sample([*CLASSES, *NAMES], rng.randint(1, 4)))
-    attached = ((TW["proposed:x"], concepts[0]),) if rng.random() < 0.2 else ()
-    return Interest(
-        (*concepts, *(new for new, _ in attached)), rng.choice([-0.1, 0.0, 0.3, 0.5, 0.7, 0.75, 1.0]), attached
-    )
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,34 +13,38 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from triplewire.errors import EventError
+from triplewire.errors import EventError, UsageError
 from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.encoded import Flags, Ids, Offsets
 from triplewire.matching.engine.kernels.owners import count_members, sort_out
 from triplewire.matching.engine.kernels.quads import ODD, Documents
 from triplewire.matching.engine.quads import Bytes, QuickEncoder, Reader
-from triplewire.matching.engine.segment import Segment
+from triplewire.matching.engine.segment import Found, Segment
 from triplewire.matching.engine.state import State
 from triplewire.matching.matcher import Match
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import read_graph
 
-Open: TypeAlias = dict[Segment, list[int] | None]
-"""What is left to do for an event: in each segment the subscriptions to verify, or None for the whole segment."""
-Verify: TypeAlias = Callable[[Event, Open], Iterable[Match]]
+Left: TypeAlias = dict[Segment, Found | None]
+"""What is left to do for an event: in each segment to finish what its trie found, or None for all of it."""
+Finish: TypeAlias = Callable[[Event, Left], dict[str, Match]]
+
+COLUMNS = ("id", "home", "data")
 
 
 @dataclass(frozen=True)
 class BatchMatches:
     """The matches of event ``i``: ``subscriptions[offsets[i] : offsets[i + 1]]`` by id, and their scores likewise.
 
-    Events that cannot be read are ``refused``, each by its number with the reason, and have no matches.
+    Events that cannot be read are ``refused``, each by its number with the reason, and have no matches. Where bindings
+    were asked for, ``matches`` are the same matches with theirs, row by row; otherwise None.
     """
 
     offsets: Offsets
     subscriptions: pa.Array
     scores: NDArray[np.float64]
     refused: dict[int, EventError]
+    matches: list[Match] | None = None
 
 
 class BatchMatcher:
@@ -50,103 +54,172 @@ class BatchMatcher:
         self._reader = Reader()
         self._encoders: WeakKeyDictionary[Segment, QuickEncoder] = WeakKeyDictionary()
 
-    def match(self, batch: pa.RecordBatch, state: State, work: Counter[str], verify: Verify) -> BatchMatches:
-        """The matches of a batch with the columns ``id``, ``home`` (null for none) and ``data``.
-
-        What is new in the state is left out.
-        """
-        texts, homes = batch.column("data"), batch.column("home")
-        documents = self._reader.read(*_bytes(texts), *_bytes(homes))
-        events: list[NDArray[np.int64]] = []
-        ids: list[pa.Array] = []
-        left: dict[int, Open] = {}
+    def match(
+        self, batch: pa.RecordBatch, state: State, work: Counter[str], finish: Finish, bindings: bool
+    ) -> BatchMatches:
+        """The matches of a batch, without what is new in the state."""
+        given = _Given.of(batch)
+        rows = _Rows()
+        left: dict[int, Left] = {}
+        documents = self._reader.read(*_bytes(given.texts), *_bytes(given.homes))
         for segment in state.segments:
-            unread = list(range(batch.num_rows))
+            unread: Iterable[int] = range(batch.num_rows)
             if (quick := self._quick(segment)) is not None:
-                found, numbers, open_ = _found(segment, segment.gone(state.number), quick, documents, work)
-                events.append(found)
-                ids.append(segment.arrow_ids.take(pa.array(numbers)))
-                for event, number in open_:
-                    left.setdefault(event, {}).setdefault(segment, []).append(number)  # type: ignore[union-attr]
+                found = _Searched(segment, segment.gone(state.number), quick, documents, work)
+                whole = bindings or len(segment.layout.interests.owners) > 0
+                if not whole:
+                    rows.add(np.repeat(np.arange(batch.num_rows), np.diff(found.match_ends)), found.ids())
+                for event in found.unsettled(bindings).tolist():
+                    left.setdefault(event, {})[segment] = found.of(event, whole)
                 unread = np.flatnonzero(documents.status == ODD).tolist()
             for event in unread:
                 left.setdefault(event, {})[segment] = None
-        scores = [np.ones(len(found)) for found in events]
-        refused: dict[int, EventError] = {}
+        refused = given.refused
         for number, open_here in left.items():
+            if number in refused:
+                continue
+            work["events read one by one"] += 1
             try:
-                one = _event(batch.column("id")[number].as_py(), texts[number].as_py(), homes[number].as_py())
+                rows.add_matches(number, finish(given.event(number), open_here).values())
             except EventError as error:
                 refused[number] = error
-                continue
-            more = list(verify(one, open_here))
-            events.append(np.full(len(more), number))
-            ids.append(pa.array([match.subscription for match in more], pa.large_string()))
-            scores.append(np.array([match.score for match in more]))
-        return _in_order(batch.num_rows, events, ids, scores, refused)
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # a panic in a library written in Rust is no Exception
+                refused[number] = EventError(f"{type(error).__name__}: {error}")
+        return rows.in_order(batch.num_rows, refused, bindings)
 
     def _quick(self, segment: Segment) -> QuickEncoder | None:
         """The encoder for a segment, None if its subscriptions ask for more than single terms tell."""
         encoder = self._encoders.get(segment)
         if encoder is None:
             encoder = self._encoders[segment] = QuickEncoder(segment.encoder, self._reader)
-        return encoder if encoder.able and not len(segment.layout.interests.owners) else None
+        return encoder if encoder.able else None
 
 
-def _found(
-    segment: Segment, gone: Flags, quick: QuickEncoder, documents: Documents, work: Counter[str]
-) -> tuple[NDArray[np.int64], Ids, list[tuple[int, int]]]:
-    """Events and the subscriptions that match them, row by row; and events with subscriptions to be verified."""
-    layout, trie, scratch = segment.layout, segment.tables.trie, segment.scratch
-    before = scratch.visits
-    offsets, groups = tries.match_batch(trie, quick.encode(documents), scratch)
-    work["nodes visited"] += scratch.visits - before
-    most = count_members(groups, trie.offsets)
-    matched, open_ = np.empty(most, np.int32), np.empty(most, np.int32)
-    match_ends, open_ends = np.zeros(len(offsets), np.int64), np.zeros(len(offsets), np.int64)
-    sort_out(
-        offsets, groups, trie.offsets, trie.members, layout.owners, layout.decided, gone,
-        np.zeros(len(segment), np.uint8), matched, match_ends[1:], open_, open_ends[1:],
-    )  # fmt: skip
-    every = np.arange(len(offsets) - 1)
-    numbers = matched[: match_ends[-1]]
-    pairs = list(zip(np.repeat(every, np.diff(open_ends)).tolist(), open_.tolist(), strict=False))
-    loose = layout.loose[~gone[layout.loose]].tolist()
-    pairs += [(event, number) for event in np.flatnonzero(documents.status != ODD).tolist() for number in loose]
-    return np.repeat(every, np.diff(match_ends)), numbers, pairs
+class _Given(NamedTuple):
+    """A batch's columns, and the events in it that are no texts at all."""
+
+    ids: pa.Array
+    homes: pa.Array
+    texts: pa.Array
+    refused: dict[int, EventError]
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> _Given:
+        if missing := [name for name in COLUMNS if name not in batch.schema.names]:
+            there = ", ".join(batch.schema.names)
+            raise UsageError(f"a batch of events has the columns {', '.join(COLUMNS)}: no {missing[0]} among {there}")
+        refused: dict[int, EventError] = {}
+        ids, homes, texts = (_text(batch.column(name), refused) for name in COLUMNS)
+        for number in np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False)).tolist():
+            refused.setdefault(number, EventError("the event has no data"))
+        return cls(ids, homes, texts, refused)
+
+    def event(self, number: int) -> Event:
+        home = self.homes[number].as_py() or None
+        graph = read_graph(self.texts[number].as_py(), "application/n-quads", home)
+        return Event("", self.ids[number].as_py() or "", graph if home else Graph(graph.arcs, None))
+
+
+class _Searched:
+    """What the trie of a segment finds for events, row by row."""
+
+    def __init__(
+        self, segment: Segment, gone: Flags, quick: QuickEncoder, documents: Documents, work: Counter[str]
+    ) -> None:
+        layout, trie, scratch = segment.layout, segment.tables.trie, segment.scratch
+        before = scratch.visits
+        offsets, groups = tries.match_batch(trie, quick.encode(documents), scratch)
+        work["nodes visited"] += scratch.visits - before
+        most = count_members(groups, trie.offsets)
+        matched, open_ = np.empty(most, np.int32), np.empty(most, np.int32)
+        self.match_ends, self.open_ends = np.zeros(len(offsets), np.int64), np.zeros(len(offsets), np.int64)
+        sort_out(
+            offsets, groups, trie.offsets, trie.members, layout.owners, layout.decided, gone,
+            np.zeros(len(segment), np.uint8), matched, self.match_ends[1:], open_, self.open_ends[1:],
+        )  # fmt: skip
+        self.segment = segment
+        self.matched: Ids = matched[: self.match_ends[-1]]
+        self.open: Ids = open_[: self.open_ends[-1]]
+        self.loose: list[int] = layout.loose[~gone[layout.loose]].tolist()
+        self.plain = documents.status != ODD
+
+    def ids(self) -> pa.Array:
+        """The ids of what matches."""
+        return self.segment.arrow_ids.take(pa.array(self.matched))
+
+    def unsettled(self, bindings: bool) -> NDArray[np.int64]:
+        """The events for which more is to be done."""
+        if self.loose or len(self.segment.layout.interests.owners):
+            return np.flatnonzero(self.plain)
+        return np.flatnonzero(np.diff(self.open_ends) + (np.diff(self.match_ends) if bindings else 0))
+
+    def of(self, event: int, whole: bool) -> Found:
+        """What was found for an event; without what matches, unless the ``whole`` is wanted."""
+        matched = self.matched[self.match_ends[event] : self.match_ends[event + 1]].tolist() if whole else []
+        return Found(matched, self.open[self.open_ends[event] : self.open_ends[event + 1]].tolist() + self.loose)
+
+
+class _Rows:
+    """Matches as they come: events, ids, scores; and with their bindings, where they were found one by one."""
+
+    def __init__(self) -> None:
+        self._events: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+        self._ids: list[pa.Array] = [pa.array([], pa.large_string())]
+        self._scores: list[NDArray[np.float64]] = [np.empty(0)]
+        self._matches: list[Match] = []
+
+    def add(self, events: NDArray[np.int64], ids: pa.Array) -> None:
+        self._events.append(events)
+        self._ids.append(ids)
+        self._scores.append(np.ones(len(events)))
+
+    def add_matches(self, event: int, matches: Collection[Match]) -> None:
+        self._events.append(np.full(len(matches), event))
+        self._ids.append(pa.array([match.subscription for match in matches], pa.large_string()))
+        self._scores.append(np.array([match.score for match in matches]))
+        self._matches += matches
+
+    def in_order(self, count: int, refused: dict[int, EventError], bindings: bool) -> BatchMatches:
+        """All matches by event, then by id."""
+        numbers, ids, scores = np.concatenate(self._events), pa.concat_arrays(self._ids), np.concatenate(self._scores)
+        order = np.arange(len(numbers))
+        if len(self._ids) > 2 or self._matches or refused:
+            table = pa.table({"event": numbers, "id": ids, "place": order})
+            keys = [("event", "ascending"), ("id", "ascending"), ("place", "descending")]
+            order = pc.sort_indices(table, keys).to_numpy()
+            rows, names = numbers[order], ids.take(pa.array(order))
+            kept = ~np.isin(rows, list(refused))
+            # What is just being replaced is there twice: the newer counts.
+            kept[1:] &= (rows[1:] != rows[:-1]) | pc.not_equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
+            order = order[kept]
+            numbers, ids, scores = numbers[order], ids.take(pa.array(order)), scores[order]
+        matches = [self._matches[place] for place in order.tolist()] if bindings else None
+        return BatchMatches(np.searchsorted(numbers, np.arange(count + 1)), ids, scores, refused, matches)
+
+
+def _text(column: pa.Array, refused: dict[int, EventError]) -> pa.Array:
+    """A column of texts, or of bytes that are UTF-8; where they are not, it is null and the event refused."""
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return pa.array(_decoded(column, refused), pa.large_string())
+
+
+def _decoded(column: pa.Array, refused: dict[int, EventError]) -> Iterator[str | None]:
+    for number, value in enumerate(column):
+        try:
+            yield None if value.as_py() is None else value.as_py().decode()
+        except UnicodeDecodeError as error:
+            refused[number] = EventError(f"not UTF-8: {error.reason} at offset {error.start}")
+            yield None
 
 
 def _bytes(column: pa.Array) -> tuple[Bytes, Offsets]:
     """A column of texts as bytes and offsets; null is empty."""
-    column = pc.fill_null(column, "").cast(pa.large_string())
+    column = pc.fill_null(column, "")
     offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
-    data = column.buffers()[2]
-    return np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), offsets
-
-
-def _event(id_: str, text: str, home: str | None) -> Event:
-    graph = read_graph(text, "application/n-quads", home)
-    return Event("", id_, graph if home else Graph(graph.arcs, None))
-
-
-def _in_order(
-    count: int,
-    events: list[NDArray[np.int64]],
-    ids: list[pa.Array],
-    scores: list[NDArray[np.float64]],
-    refused: dict[int, EventError],
-) -> BatchMatches:
-    """All matches by event, then by id."""
-    numbers = np.concatenate(events or [np.empty(0, np.int64)])
-    names = pa.concat_arrays(ids) if ids else pa.array([], pa.large_string())
-    values = np.concatenate(scores or [np.empty(0)])
-    if len(ids) > 1:
-        table = pa.table({"event": numbers, "id": names, "place": np.arange(len(numbers))})
-        order = pc.sort_indices(table, [("event", "ascending"), ("id", "ascending"), ("place", "descending")])
-        numbers, names, values = numbers[order], names.take(order), values[order]
-        if len(numbers) > 1:  # what is just being replaced is there twice: the newer counts
-            again = (numbers[1:] == numbers[:-1]) & pc.equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
-            first = np.concatenate([[True], ~again])
-            numbers, names, values = numbers[first], names.filter(pa.array(first)), values[first]
-    offsets = np.searchsorted(numbers, np.arange(count + 1))
-    return BatchMatches(offsets, names, values, refused)
+    if column.buffers()[2] is None or not len(column):
+        return np.empty(0, np.uint8), np.zeros(len(column) + 1, np.int64)
+    return np.frombuffer(column.buffers()[2], np.uint8)[offsets[0] : offsets[-1]], offsets - offsets[0]

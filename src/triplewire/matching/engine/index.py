@@ -20,7 +20,7 @@ import pyarrow as pa
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
 from triplewire.matching.answer import told_match
-from triplewire.matching.engine.batch import BatchMatcher, BatchMatches, Open
+from triplewire.matching.engine.batch import BatchMatcher, BatchMatches, Left
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.folder import Version, Writer, open_current
 from triplewire.matching.engine.journal import added, changes, removed
@@ -123,43 +123,51 @@ class Index:
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         state = self._now()
-        facts = Facts(event, self.model)
-        verifier = Verifier(facts, self.work)
-        found: dict[str, Match] = {}
-        for segment in state.segments:
-            matched, candidates = segment.match(facts, self.work, state.number)
-            if not bindings:
-                found |= _told(event, segment, matched)
-            for number in {**matched, **dict.fromkeys(candidates)} if bindings else candidates:
-                self._verify(segment.records[number], event, verifier, bindings, found)
-        for one in state.new:
-            self._verify(one.subscription, event, verifier, bindings, found)
+        found = self._finish(state, bindings, event, dict.fromkeys(state.segments), state.new)
         self._tidy_if_due(state)
         return [found[id_] for id_ in sorted(found)]
 
-    def match_batch(self, batch: pa.RecordBatch) -> BatchMatches:
-        """The matches of many events, as N-Quads in the columns ``id``, ``home`` (may be null) and ``data``."""
+    def match_batch(self, batch: pa.RecordBatch, bindings: bool = False) -> BatchMatches:
+        """The matches of many events, quicker than one by one.
+
+        The batch has a row for each event, in three columns of text or of bytes in UTF-8. ``data`` is the event's graph
+        as N-Triples or N-Quads, whose named graphs count as one. ``home`` names its home vertex, ``_:H`` or ``<iri>``;
+        where it is null or empty there is none, and nobody looks for one. ``id`` is only what the matches with bindings
+        are told to be of. Other columns are ignored.
+
+        What comes back is in the order of the rows, then of the ids. An event that cannot be read is ``refused`` by its
+        row number, and the others are matched. ``bindings`` have to be found match by match; events without matches
+        cost no more for it. ``work`` counts what was done, and as ``events read one by one`` those that had to be made
+        into objects: for interests, residuals and whatever else is verified, for bindings, and where one term alone
+        does not tell what it means.
+
+        All subscriptions that were added count, from the first event on. Several threads wait for each other here, and
+        nowhere else. What numbers need, groups of equal patterns without ids, is ``trie.match_batch``.
+        """
         state = self._now()
         if state.new:
             self._tidy()
             state = self._now()
         with self._batching:
-            return self._batches.match(batch, state, self.work, partial(self._verify_open, state.number))
+            return self._batches.match(batch, state, self.work, partial(self._finish, state, bindings), bindings)
 
-    def _verify_open(self, state: int, event: Event, open_: Open) -> Iterable[Match]:
-        """The matches of what a batch left open for an event."""
+    def _finish(
+        self, state: State, bindings: bool, event: Event, left: Left, new: Iterable[Prepared] = ()
+    ) -> dict[str, Match]:
+        """The matches of what is left to do for an event, by id."""
         facts = Facts(event, self.model)
         verifier = Verifier(facts, self.work)
         found: dict[str, Match] = {}
-        for segment, numbers in open_.items():
-            candidates = numbers
-            if candidates is None:
-                matched, rest = segment.match(facts, self.work, state)
+        for segment, searched in left.items():
+            sure, candidates = searched or segment.match(facts, self.work, state.number)
+            matched = segment.interested(facts, state.number) | dict.fromkeys(sure, 1.0)
+            if not bindings:
                 found |= _told(event, segment, matched)
-                candidates = rest
-            for number in candidates:
-                self._verify(segment.records[number], event, verifier, False, found)
-        return found.values()
+            for number in {**matched, **dict.fromkeys(candidates)} if bindings else candidates:
+                self._verify(segment.records[number], event, verifier, bindings, found)
+        for one in new:
+            self._verify(one.subscription, event, verifier, bindings, found)
+        return found
 
     def explain(self, id_: str, event: Event) -> Explanation:
         from triplewire.matching.explanation import explain  # which looks things up as matchers do

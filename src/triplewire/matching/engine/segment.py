@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,13 @@ from triplewire.subscriptions.pattern import Subscription
 
 CHUNK = 20_000
 """So many subscriptions are held in memory as values while a segment is built."""
+
+
+class Found(NamedTuple):
+    """The subscriptions, by number, that an event trips for sure, and those to verify."""
+
+    matched: list[int]
+    candidates: list[int]
 
 
 class Segment:
@@ -122,11 +130,8 @@ class Segment:
             pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]
         )
 
-    def match(self, facts: Facts, work: Counter[str], state: int) -> tuple[dict[int, float], list[int]]:
-        """The numbers of the subscriptions that match, with their scores, and of those to verify, in a state.
-
-        One to verify that matches by an interest is among both, and may score higher.
-        """
+    def match(self, facts: Facts, work: Counter[str], state: int) -> Found:
+        """What the trie finds for an event in a state."""
         layout, trie = self.layout, self.tables.trie
         event, certain = self.encoder.encode(facts)
         scratch = self.scratch
@@ -138,12 +143,12 @@ class Segment:
         matched = np.unique(owners[decided])
         candidates = np.unique(np.concatenate([owners[~decided], layout.loose]))
         candidates = np.setdiff1d(candidates, matched, assume_unique=True)
-        sure = dict.fromkeys(self.living(matched, state).tolist(), 1.0)
-        interested = self._interested(facts, state) if len(layout.interests.owners) else {}
-        return interested | sure, self.living(candidates, state).tolist()
+        return Found(self.living(matched, state).tolist(), self.living(candidates, state).tolist())
 
-    def _interested(self, facts: Facts, state: int) -> dict[int, float]:
+    def interested(self, facts: Facts, state: int) -> dict[int, float]:
         """The subscriptions with an interest that an event is above the threshold of, and the best of their scores."""
+        if not len(self.layout.interests.owners):
+            return {}
         found, scores = self._scorer.match(facts.profile, facts.event.graph)
         owners = self.layout.interests.owners[found]
         order = np.argsort(scores, kind="stable")  # so that the best comes last, and stays
