@@ -6,15 +6,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Literal
+from pyoxigraph import BlankNode, Literal
 
 from tests import worlds
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
 from triplewire.matching.engine.index import Index
 from triplewire.matching.matcher import Match
-from triplewire.rdf.graph import Event
+from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import write
+from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Call, Pattern, Subscription, Variable
 
 
@@ -139,3 +140,12 @@ def test_an_event_of_ten_thousand_vertices_and_a_hundred_thousand_arcs_is_one_of
     triangle = any(s in after and property_ == q and o in before for s, property_, o in arcs)
     found = [told.subscriptions[told.offsets[i] : told.offsets[i + 1]].to_pylist() for i in range(3)]
     assert found == [["anywhere", "at home"], ["anywhere", *["triangle"] * triangle], ["anywhere", "at home"]]
+
+
+def test_a_home_vertex_without_arcs_is_one():
+    """As that of an empty JSON object is."""
+    model = worlds.model(Random(3))
+    record = {"id": "s", "language": "filter", "pattern": "not exists price"}
+    index = Index.build([parse_subscription(record, model)], model)
+    event = Event("source", "empty", Graph([], BlankNode("H")))
+    assert index.match_batch(batch_of([event])).subscriptions.to_pylist() == ["s"]

@@ -22,7 +22,7 @@ from triplewire.matching.engine.quads import Bytes, QuickEncoder, Reader
 from triplewire.matching.engine.segment import Found, Segment
 from triplewire.matching.engine.state import State
 from triplewire.matching.matcher import Match
-from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.graph import Event, Graph, parse_resource
 from triplewire.rdf.syntax import read_graph
 
 Left: TypeAlias = dict[Segment, Found | None]
@@ -118,7 +118,11 @@ class _Given(NamedTuple):
 
     def event(self, number: int) -> Event:
         home = self.homes[number].as_py() or None
-        graph = read_graph(self.texts[number].as_py(), "application/n-quads", home)
+        text = self.texts[number].as_py()
+        if home and not text:  # as an empty JSON object is lifted
+            graph = Graph((), parse_resource(home))
+        else:
+            graph = read_graph(text, "application/n-quads", home)
         return Event("", self.ids[number].as_py() or "", graph if home else Graph(graph.arcs, None))
 
 
