@@ -14,7 +14,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import triplewire
-from triplewire.cli.console import BAD_INPUT
+from triplewire.cli.backtest import backtest
+from triplewire.cli.console import BAD_INPUT, progress
 from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
@@ -31,8 +32,8 @@ from triplewire.errors import (
 from triplewire.matching import DEFAULT_MATCHER, MATCHERS, Matcher
 from triplewire.subscriptions.pattern import Subscription
 
-_MANY = ("--ontology", "--events")
-_TAKING_MANY = (["match"], ["explain"], ["compile"], ["pipeline", "run"])
+_MANY = ("--ontology", "--events", "--against", "--subscription")
+_TAKING_MANY = (["match"], ["explain"], ["backtest"], ["compile"], ["pipeline", "run"])
 _FOLDER = "var"
 
 app = typer.Typer(
@@ -166,6 +167,7 @@ def compile_(
 
 
 app.command()(explain)
+app.command()(backtest)
 
 
 @pipeline.command()
@@ -278,19 +280,5 @@ def _report(refused: Iterable[dict[str, Any]]) -> int:
 
 
 def _progress(what: str, lines: Iterable[Any], paths: list[Path]) -> Iterator[Any]:
-    """The lines, with a progress bar on a terminal once they have taken two seconds."""
-    if not sys.stderr.isatty():
-        yield from lines
-        return
-    from time import monotonic
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    total = sum(path.stat().st_size for path in paths)
-    start = monotonic()
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, visible=False)
-        for line in lines:
-            yield line
-            bar.update(task, advance=len(line.text), visible=monotonic() - start > 2)
+    """The lines of files, with a progress bar."""
+    return progress(what, lines, sum(path.stat().st_size for path in paths), lambda line: len(line.text))

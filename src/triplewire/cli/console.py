@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from time import monotonic
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from triplewire.errors import UsageError
+
+Item = TypeVar("Item")
 
 BAD_INPUT = 3
 _PIPE = 120  # columns, where there is no terminal to ask
@@ -57,6 +63,19 @@ def table(*columns: str) -> Table:
     for column in columns:
         made.add_column(column, overflow="fold")
     return made
+
+
+def progress(what: str, items: Iterable[Item], total: float, size: Callable[[Item], float]) -> Iterator[Item]:
+    """The items, with a progress bar on a terminal once they have taken two seconds."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    start = monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total, visible=False)
+        for item in items:
+            yield item
+            bar.update(task, advance=size(item), visible=monotonic() - start > 2)
 
 
 def print_json(value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from triplewire.cli.console import (
 )
 from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import open_envelope, parse_envelope, prefixes_of
+from triplewire.lift.files import LINES, enveloped
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching.lines import read_lines
 from triplewire.rdf.graph import Event, check_strict
@@ -34,22 +34,6 @@ from triplewire.rdf.picture import nearest_first, picture
 from triplewire.rdf.terms import RDF, Resource
 
 Prefixes: TypeAlias = dict[str, str]
-
-MEDIA_TYPES = {
-    ".ttl": "text/turtle",
-    ".nt": "application/n-triples",
-    ".nq": "application/n-quads",
-    ".trig": "application/trig",
-    ".jsonld": "application/ld+json",
-    ".rdf": "application/rdf+xml",
-    ".json": "application/json",
-    ".xml": "application/xml",
-    ".csv": "text/csv",
-    ".rss": "application/rss+xml",
-    ".atom": "application/atom+xml",
-    ".pdf": "application/pdf",
-}
-LINES = (".ndjson", ".jsonl")
 
 event = typer.Typer(help="Look at events.", no_args_is_help=True)
 
@@ -121,27 +105,13 @@ def read_events(path: Path, type_: str, lifting: Lifting) -> Iterator[tuple[Even
             yield from ((event, prefixes) for event in found)
 
 
-def _documents(path: Path, type_: str) -> Iterator[tuple[dict[str, Any], bytes | dict[str, Any]]]:
+def _documents(path: Path, type_: str) -> Iterator[tuple[dict[str, Any], bytes]]:
     """The CloudEvents of a file, each with its place; a file of any other format is put into an envelope."""
-    suffix = path.suffix.lower()
-    if suffix in LINES:
+    if path.suffix.lower() in LINES:
         for line in read_lines(path):
             yield {"file": line.file, "line": line.number}, line.text
-    elif suffix not in MEDIA_TYPES:
-        raise UsageError(f"{path}: the suffix should be one of {', '.join([*LINES, *MEDIA_TYPES])}")
     else:
-        yield {"file": str(path)}, _enveloped(path, MEDIA_TYPES[suffix], type_)
-
-
-def _enveloped(path: Path, media_type: str, type_: str) -> bytes | dict[str, Any]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    if media_type == "application/json" and b'"specversion"' in data:
-        return data
-    envelope = {"specversion": "1.0", "id": path.name, "source": "urn:triplewire:file", "type": type_}
-    return envelope | {"datacontenttype": media_type, "data_base64": base64.b64encode(data).decode()}
+        yield {"file": str(path)}, enveloped(path, type_=type_)
 
 
 def _typed(ontology: list[Path]) -> frozenset[Resource]:

@@ -44,9 +44,9 @@ def explain(
     from triplewire.matching import explanation
     from triplewire.subscriptions.languages import parse_subscription
 
-    record = _subscription(*_file_and_id(subscription))
+    record = _subscription(*file_and_id(subscription))
     model = load_model(ontology)
-    found, declared = _event(*_file_and_id(event), load_lifting(lifting))
+    found, declared = _event(*file_and_id(event), load_lifting(lifting))
     parsed = parse_subscription(record, model)
     if tree is not None:
         write_picture(tree, _tree(parsed, found, model))
@@ -70,7 +70,7 @@ def _tree(subscription: Subscription, event: Event, model: ConceptModel) -> str:
     return draw_tree(matcher, subscription.id, event)
 
 
-def _file_and_id(argument: str) -> tuple[Path, str | None]:
+def file_and_id(argument: str) -> tuple[Path, str | None]:
     """``F#ID`` taken apart; a file that has such a name is meant as a whole."""
     if "#" not in argument or Path(argument).is_file():
         return readable(Path(argument)), None
@@ -79,7 +79,13 @@ def _file_and_id(argument: str) -> tuple[Path, str | None]:
 
 
 def _subscription(path: Path, id_: str | None) -> dict[str, Any]:
-    """A record of a file, which holds one (.json) or one a line."""
+    named = [(str(one.get("id")), one) for one in records_of(path)]
+    record: dict[str, Any] = _chosen(path, "subscription", id_, named)
+    return record
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    """The records of a file, which holds one (.json) or one a line."""
     whole = path.suffix.lower() == ".json"
     records = []
     for line in [Line(str(path), 1, path.read_bytes())] if whole else read_lines(path):
@@ -87,8 +93,7 @@ def _subscription(path: Path, id_: str | None) -> dict[str, Any]:
             records.append(record_of(line))
         except SubscriptionError as error:
             raise SubscriptionError(f"{path}, line {line.number}: {error}") from None
-    record: dict[str, Any] = _chosen(path, "subscription", id_, [(str(one.get("id")), one) for one in records])
-    return record
+    return records
 
 
 def _event(path: Path, id_: str | None, lifting: Lifting) -> tuple[Event, Prefixes]:
