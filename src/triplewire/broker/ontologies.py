@@ -5,11 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 
 from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
 from triplewire.broker.model import problems
+from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
+from triplewire.broker.users import user
 from triplewire.concepts.load import model_of_documents
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
@@ -17,6 +19,9 @@ from triplewire.store import Ontology
 ONTOLOGY_LIMIT = 64 * MEBIBYTE
 
 router = APIRouter(tags=["ontologies"])
+
+
+Reason = Annotated[str, Query(max_length=1000)]
 
 
 async def _document(request: Request, name: Annotated[str, Query(max_length=200)] = "ontology") -> dict[str, str]:
@@ -33,17 +38,34 @@ def list_ontologies(shared: Shared) -> dict[str, Any]:
 
 
 @router.post("/v1/ontologies", status_code=HTTPStatus.CREATED)
-def put_ontology(shared: Shared, document: Annotated[dict[str, str], Depends(_document)]) -> dict[str, Any]:
+def put_ontology(
+    shared: Shared,
+    document: Annotated[dict[str, str], Depends(_document)],
+    reason: Reason = "",
+    author: str | None = None,
+) -> dict[str, Any]:
     """Make a document, under its media type, the ontology for the events to come. The same again changes nothing.
 
+    What was learnt from proposals and synonyms stays beside it; a document of that name replaces it.
     ``warnings`` names the subscriptions that cannot be understood with it, and match nothing until they are changed.
     """
-    model = model_of_documents([document])
-    ontology = shared.store.put_ontology([document])
-    warnings = [{"id": id_, "reason": reason} for id_, reason in problems(shared.store, model)]
+    model_of_documents([document])  # or it is refused
+    ontology = shared.store.put_ontology([document], user(author), reason)
+    model = model_of_documents(ontology.documents)
+    warnings = [{"id": id_, "reason": why} for id_, why in problems(shared.store, model)]
     return {**_shown(ontology), "warnings": warnings}
 
 
 def _shown(ontology: Ontology) -> dict[str, Any]:
     documents = [{"name": d["name"], "media_type": d["media_type"]} for d in ontology.documents]
-    return {"version": ontology.version, "since": ontology.since, "documents": documents}
+    told = {"author": ontology.author, "reason": ontology.reason, "created": ontology.created}
+    return {"version": ontology.version, "since": ontology.since, "documents": documents, **told}
+
+
+@router.get("/v1/ontologies/{version}")
+def read_ontology(shared: Shared, version: Annotated[int, Path(ge=1, lt=1 << 63)]) -> dict[str, Any]:
+    """A version with its documents' texts."""
+    ontology = shared.store.ontology(version)
+    if ontology is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no ontology version {version}")
+    return _shown(ontology) | {"documents": ontology.documents}

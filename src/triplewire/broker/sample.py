@@ -9,10 +9,11 @@ from typing import Any
 
 from triplewire.concepts.load import SUFFIXES, model_of_documents
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import Proposal
 from triplewire.errors import TriplewireError, UsageError
 from triplewire.lift.cloudevents import Envelope, parse_envelope
-from triplewire.store import Store
-from triplewire.subscriptions.languages import parse_subscription
+from triplewire.store import LOCAL, Store
+from triplewire.subscriptions.languages import parse_subscription, proposals
 
 
 def load_sample(store: Store, folder: Path) -> bool:
@@ -26,10 +27,11 @@ def load_sample(store: Store, folder: Path) -> bool:
     documents = [_document(path) for path in sorted(folder.glob("ontology*.ttl"))]
     subscriptions = list(_subscriptions(folder / "subscriptions.ndjson", model_of_documents(documents)))
     events = list(_events(folder / "events.ndjson"))
-    store.put_ontology(documents)
-    for record in subscriptions:
+    store.put_ontology(documents, reason=f"the sample {folder.name}")
+    for record, new in subscriptions:
         if store.subscription(record["id"]) is None:
             store.subscribe(record)
+            store.propose(new, LOCAL, record["id"])
     store.append([(event.source, event.id, event.as_json()) for event in events])
     return True
 
@@ -38,16 +40,17 @@ def _document(path: Path) -> dict[str, str]:
     return {"name": path.name, "media_type": SUFFIXES[path.suffix], "text": _text(path)}
 
 
-def _subscriptions(path: Path, model: ConceptModel) -> Iterator[dict[str, Any]]:
+def _subscriptions(path: Path, model: ConceptModel) -> Iterator[tuple[dict[str, Any], list[Proposal]]]:
+    """The records of subscriptions, each with the concepts that it proposes."""
     for number, line in _lines(path):
         try:
             record = json.loads(line)
             if not isinstance(record, dict):
                 raise ValueError("a subscription is a JSON object")
-            parse_subscription(record, model)
+            new = list(proposals(record, parse_subscription(record, model), model))
         except (TriplewireError, ValueError) as error:
             raise UsageError(f"{path}, line {number}: {error}") from None
-        yield record
+        yield record, new
 
 
 def _events(path: Path) -> Iterator[Envelope]:

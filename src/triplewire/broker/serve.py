@@ -26,14 +26,22 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_FEW = 20
 
 
-def serve(home: Path, host: str = "127.0.0.1", port: int = 8080, sample: Path | None = None) -> None:
+def serve(
+    home: Path,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    sample: Path | None = None,
+    accept_proposals: bool = False,
+) -> None:
     """Run the broker with its page, and the pipeline, on the data folder ``home`` until interrupted.
 
+    With ``accept_proposals``, a new concept is everybody's at once, without review.
     There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
     """
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
     with suppress(KeyboardInterrupt), _listener(host, port) as listener, closing(_opened(home)) as store:
+        store.accept_at_once(accept_proposals)
         if sample is not None and not load_sample(store, sample):
             say(f"{home} has events already, so the sample is not loaded again.")
         asyncio.run(_serve(store, home, listener, host, sample is not None))

@@ -15,13 +15,20 @@ from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
-from triplewire.errors import UsageError
+from triplewire.broker.users import user
+from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import Proposal, word_for
+from triplewire.concepts.synonyms import words_in
+from triplewire.errors import SubscriptionError, UsageError
 from triplewire.lift.documents import check_depth
-from triplewire.store import Revision
-from triplewire.subscriptions.languages import parse_subscription
+from triplewire.store import Revision, Store
+from triplewire.subscriptions.interest import words_of
+from triplewire.subscriptions.languages import parse_subscription, proposals
+from triplewire.subscriptions.pattern import Subscription
 
-READ_ONLY = ("since", "created", "warnings", "problem")
+READ_ONLY = ("since", "created", "warnings", "problem", "owner")
 DEPTH = 100
+MOST_OWN = 10_000
 
 router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"])
 
@@ -32,14 +39,16 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 @router.post("", status_code=HTTPStatus.CREATED)
 def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
     """Create a subscription. It matches every event after the log position ``since``."""
-    record = {"id": token_hex(8), **_writable(body)}
-    warnings = parse_subscription(record, shared.models.current()).warnings
+    owner = user(body.get("owner"))
+    model = shared.models.current()
+    record, parsed = _understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
     try:
-        since = shared.store.subscribe(record)
+        since = shared.store.subscribe(record, owner)
     except UsageError as error:
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
+    shared.store.propose(proposals(record, parsed, model), owner, record["id"])
     response.headers["Location"] = f"{router.prefix}/{quote(record['id'], safe='')}"
-    return {**record, "since": since, "warnings": list(warnings)}
+    return {**record, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
 
 
 @router.get("")
@@ -64,17 +73,22 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
     check_depth(body, DEPTH)
     model = shared.models.current()
-    answer: dict[str, Any] = {}
+    if (revision := shared.store.subscription(subscription_id)) is None:
+        raise _unknown(subscription_id)
+    answer: dict[str, Any] = {"owner": revision.owner}
+    new: list[Proposal] = []
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
-        changed: dict[str, Any] = merged(record, _writable(body))
-        answer.update(changed, warnings=list(parse_subscription(changed, model).warnings))
+        changed, parsed = _understood(merged(record, _writable(body)), revision.owner, shared.store, model)
+        new.extend(proposals(changed, parsed, model))
+        answer.update(changed, warnings=list(parsed.warnings))
         return changed
 
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
+    shared.store.propose(new, revision.owner, subscription_id)
     return {**answer, "since": since}
 
 
@@ -88,7 +102,27 @@ def unsubscribe(shared: Shared, subscription_id: str) -> dict[str, Any]:
 
 
 def shown(revision: Revision) -> dict[str, Any]:
-    return {**revision.record, "since": revision.since, "created": revision.created}
+    return {**revision.record, "owner": revision.owner, "since": revision.since, "created": revision.created}
+
+
+def _understood(
+    record: dict[str, Any], owner: str, store: Store, model: ConceptModel
+) -> tuple[dict[str, Any], Subscription]:
+    """A record and what it says; with its owner's own words for concepts, if it cannot be understood without."""
+    try:
+        return record, parse_subscription(record, model)
+    except SubscriptionError:
+        own = _own_words(record, owner, store) if record.get("language") == "interest" and "own" not in record else {}
+        if not own:
+            raise
+    return record | {"own": own}, parse_subscription(record | {"own": own}, model)
+
+
+def _own_words(record: dict[str, Any], owner: str, store: Store) -> dict[str, str]:
+    """Those of a record's words that its owner proposed and that are open, with what they were put under."""
+    wanted = words_of(record.get("pattern"))
+    made = (one.proposal for one in store.proposals(limit=MOST_OWN, state="open", proposer=owner))
+    return {str(one.concept): str(one.parent) for one in made if words_in(word_for(one.concept)) in wanted}
 
 
 def _writable(body: dict[str, Any]) -> dict[str, Any]:

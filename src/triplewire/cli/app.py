@@ -15,7 +15,7 @@ import typer
 
 import triplewire
 from triplewire.cli.backtest import backtest
-from triplewire.cli.console import BAD_INPUT, progress
+from triplewire.cli.console import BAD_INPUT, Home, progress
 from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
@@ -87,9 +87,6 @@ LiftingFolder = Annotated[
     ),
 ]
 Master = Annotated[str | None, typer.Option(metavar="URL", help="The Spark master; embedded local mode if left out.")]
-Home = Annotated[
-    Path, typer.Option("--home", metavar="DIR", help="The data folder.", envvar="TRIPLEWIRE_HOME", file_okay=False)
-]
 
 
 @app.command()
@@ -213,11 +210,14 @@ def serve(
         Path | None,
         typer.Option(metavar="DIR", help="A sample world to load first.", exists=True, file_okay=False),
     ] = None,
+    accept_proposals: Annotated[
+        bool, typer.Option("--accept-proposals", help="New concepts are everybody's at once, without review.")
+    ] = False,
 ) -> None:
     """Run the broker with its web page, and the pipeline behind it."""
     from triplewire.broker.serve import serve as run_broker
 
-    run_broker(home, host, port, sample)
+    run_broker(home, host, port, sample, accept_proposals)
 
 
 @app.callback(invoke_without_command=True)

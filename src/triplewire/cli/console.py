@@ -47,6 +47,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", callback=readable)]
 OntologyFiles = Annotated[
     list[Path], typer.Argument(metavar="F…", help="Ontology files; several make one model.", callback=all_readable)
 ]
+Home = Annotated[
+    Path, typer.Option("--home", metavar="DIR", help="The data folder.", envvar="TRIPLEWIRE_HOME", file_okay=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="F.svg", help="Draw a picture into this file.")]
 

@@ -23,6 +23,7 @@ from triplewire.cli.console import (
     table,
     write_picture,
 )
+from triplewire.cli.proposals import accept, merge, proposals, propose, reject, versions
 from triplewire.concepts.difference import Subsumption, diff
 from triplewire.concepts.load import load_model
 from triplewire.concepts.model import ConceptModel
@@ -34,7 +35,9 @@ from triplewire.errors import OntologyError, UsageError
 from triplewire.rdf.names import Names
 from triplewire.rdf.terms import TW
 
-ontology = typer.Typer(help="Look at ontologies: what is in them, whether they are sound, what changed.")
+ontology = typer.Typer(help="Look at ontologies: what is in them, whether they are sound, what changed, what is new.")
+for _command in (propose, proposals, accept, merge, reject, versions):
+    ontology.command()(_command)
 
 Old = Annotated[Path, typer.Argument(metavar="OLD", callback=readable)]
 New = Annotated[Path, typer.Argument(metavar="NEW", callback=readable)]

@@ -1,16 +1,21 @@
-"""Concepts that the model does not know yet, and the words that they are called by."""
+"""Concepts that the model does not know yet: the words that they are called by, and what would make them known."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from pyoxigraph import Literal, NamedNode
 
+from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.synonyms import Dictionary, words_in
 from triplewire.concepts.words import fold, local_name
-from triplewire.rdf.terms import TW
+from triplewire.errors import UsageError
+from triplewire.rdf.graph import Graph
+from triplewire.rdf.terms import OWL, RDF, RDFS, SKOS, TW, Term, Triple
 
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -29,3 +34,73 @@ def word_for(concept: NamedNode) -> str:
 def words_for(concepts: frozenset[NamedNode]) -> Dictionary:
     """The dictionary of new concepts."""
     return Dictionary(concepts, {concept: (Literal(word_for(concept)),) for concept in concepts})
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A concept that somebody spoke of, and where it stood: below a known one, as a class or as a narrower concept."""
+
+    concept: NamedNode
+    word: str
+    relation: NamedNode
+    parent: NamedNode
+
+    @classmethod
+    def under(cls, parent: NamedNode, concept: NamedNode, word: str, model: ConceptModel) -> Proposal:
+        return cls(concept, word, RDFS.subClassOf if parent in model.classes else SKOS.broader, parent)
+
+    def accepted(self) -> tuple[Triple, ...]:
+        """What an ontology says once it has the concept."""
+        kind = SKOS.Concept if self.relation == SKOS.broader else OWL.Class
+        return (
+            Triple(self.concept, RDF.type, kind),
+            Triple(self.concept, SKOS.prefLabel, Literal(self.word)),
+            Triple(self.concept, self.relation, self.parent),
+        )
+
+    def merged(self, into: NamedNode) -> tuple[Triple, ...]:
+        """What an ontology says once the word is another one for a concept that it has."""
+        return Triple(into, SKOS.altLabel, Literal(self.word)), Triple(self.concept, OWL.sameAs, into)
+
+
+def publication_proposals(graph: Graph, model: ConceptModel) -> Iterator[Proposal]:
+    """The concepts that a publication gives as its subtypes and that the model does not know.
+
+    Their place is below the publication's type, if that is known: the first in code-point order of several.
+    """
+    types, subtypes = (
+        sorted((t.object for t in graph.triples if t.subject == graph.home and t.property == place), key=str)
+        for place in (TW.publicationType, TW.publicationSubType)
+    )
+    parents = [concept for term in types for concept in concepts_meant(term, model)]
+    for term in subtypes if parents else ():
+        if not concepts_meant(term, model) and (new := _new(term)) is not None:
+            yield Proposal.under(parents[0], new, word_for(new) if new == term else term.value.strip(), model)
+
+
+def concepts_meant(term: Term, model: ConceptModel) -> tuple[NamedNode, ...]:
+    """The known concepts that a term may stand for: as their name, or as a word for them."""
+    if isinstance(term, Literal):
+        return model.words.concepts_called(term.value) or model.dictionary.called(term.value)
+    names = sorted(model.aliases(term), key=str)
+    return tuple(name for name in names if isinstance(name, NamedNode) and name in model.concept_parents)
+
+
+def concept_named(name: str, model: ConceptModel) -> NamedNode:
+    """The one known concept that a text names, by its IRI or by a word for it."""
+    iri = name.removeprefix("<").removesuffix(">")
+    by_iri = [concept for concept in model.concept_parents if concept.value == iri]
+    found = by_iri or concepts_meant(Literal(name), model)
+    if len(found) > 1:
+        raise UsageError(f"{name!r} may mean {', '.join(map(str, found))}: write one of them in full")
+    if not found:
+        near = model.nearest(name)
+        hint = f" Did you mean {model.label(near)}?" if near is not None else ""
+        raise UsageError(f"no concept is called {name!r}.{hint}")
+    return found[0]
+
+
+def _new(term: Term) -> NamedNode | None:
+    """The new concept that a term stands for, if it can be called by a word."""
+    concept = proposed(term.value) if isinstance(term, Literal) and words_in(term.value) else term
+    return concept if isinstance(concept, NamedNode) and words_in(word_for(concept)) else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from triplewire.concepts.proposed import Proposal
+
 
 @dataclass(frozen=True)
 class StoredEvent:
@@ -26,6 +28,7 @@ class Revision:
     since: int
     until: int | None
     created: str
+    owner: str
 
     def covers(self, position: int) -> bool:
         return self.since < position and (self.until is None or position < self.until)
@@ -35,12 +38,34 @@ class Revision:
 class Ontology:
     """A version of the ontology, valid for the events with ``since < position`` until the next version.
 
-    ``documents`` are its files: ``{"name": …, "media_type": …, "text": …}``.
+    ``documents`` are its files: ``{"name": …, "media_type": …, "text": …}``. ``author`` made it, for a ``reason``.
     """
 
     version: int
     since: int
     documents: list[dict[str, str]]
+    author: str
+    reason: str
+    created: str
+
+
+@dataclass(frozen=True)
+class StoredProposal:
+    """A proposal with who made it, where (``origin`` is a subscription or an event), and what came of it.
+
+    ``state`` is open, accepted, merged or rejected. ``author`` decided so, for a ``reason``; an ontology ``version``
+    says so unless it was rejected.
+    """
+
+    number: int
+    proposal: Proposal
+    proposer: str
+    origin: str
+    created: str
+    state: str
+    author: str
+    reason: str
+    version: int | None
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, select, union, update
+from pyoxigraph import NamedNode
+from sqlalchemy import Connection, Engine, create_engine, event, func, select, union
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DatabaseError
 
+from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError, UsageError
-from triplewire.store.records import DeadLetter, Notification, Ontology, Outcome, Revision, StoredEvent
+from triplewire.rdf.terms import Triple
+from triplewire.store import proposals
+from triplewire.store.moments import last_position, now
+from triplewire.store.records import (
+    DeadLetter,
+    Notification,
+    Ontology,
+    Outcome,
+    Revision,
+    StoredEvent,
+    StoredProposal,
+)
+from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import (
     SCHEMA_VERSION,
     dead_letters,
@@ -25,8 +38,12 @@ from triplewire.store.tables import (
     ontologies,
     revisions,
 )
+from triplewire.store.versions import learn, put_version, version_of
 
 PIPELINE = "pipeline"
+AT_ONCE = "proposals accepted at once"
+LOCAL = "local"
+"""Whoever is not told apart from others."""
 
 
 def store_url(home: Path) -> str:
@@ -60,7 +77,7 @@ class Store:
     def last_position(self) -> int:
         """The position of the newest event; 0 if there never was one."""
         with self._connected() as connection:
-            return _last_position(connection)
+            return last_position(connection)
 
     def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
         """The events with ``after < position <= upto``, in order."""
@@ -78,17 +95,17 @@ class Store:
 
     # subscriptions
 
-    def subscribe(self, record: Mapping[str, Any]) -> int:
+    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL) -> int:
         """Create a subscription; it matches the events after the position returned."""
         with self._writing() as connection:
-            if _current(connection, record["id"]) is not None:
+            if current(connection, record["id"]) is not None:
                 raise UsageError(f"there is a subscription {record['id']!r} already")
-            return _insert_revision(connection, record, _last_position(connection))
+            return insert_revision(connection, record, owner, last_position(connection))
 
     def revise(self, record: Mapping[str, Any]) -> int:
         """Replace a subscription's record for the events after the position returned."""
         with self._writing() as connection:
-            return _revise(connection, record)
+            return revise(connection, record)
 
     def amend(self, id_: str, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> int:
         """Replace a subscription's record by what ``change`` makes of it, for the events after the position returned.
@@ -97,22 +114,22 @@ class Store:
         the record stays as it is.
         """
         with self._writing() as connection:
-            current = _current(connection, id_)
-            if current is None:
-                raise _no_subscription(id_)
-            return _revise(connection, change(current.record))
+            standing = current(connection, id_)
+            if standing is None:
+                raise no_subscription(id_)
+            return revise(connection, change(standing.record))
 
     def unsubscribe(self, id_: str) -> int:
         """End a subscription; it matches no event from the position returned on."""
         with self._writing() as connection:
-            position = _last_position(connection) + 1
-            _end(connection, id_, position)
+            position = last_position(connection) + 1
+            end(connection, id_, position)
             return position
 
     def subscription(self, id_: str) -> Revision | None:
         """A subscription as it stands now."""
         with self._connected() as connection:
-            return _current(connection, id_)
+            return current(connection, id_)
 
     def subscription_at(self, id_: str, position: int) -> Revision | None:
         """A subscription as it stood for the event at a position."""
@@ -120,20 +137,20 @@ class Store:
         query = select(revisions).where(revisions.c.id == id_, revisions.c.since < position, alive)
         with self._connected() as connection:
             row = connection.execute(query).first()
-            return None if row is None else _revision(row)
+            return None if row is None else revision_of(row)
 
     def subscriptions(self, after: int = 0, limit: int = 100) -> list[Revision]:
         """The subscriptions that stand now, oldest revision first, beginning after a change number."""
         query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change > after)
         with self._connected() as connection:
-            return [_revision(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
+            return [revision_of(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
 
     def revisions(self, after: int, upto: int) -> list[Revision]:
         """The revisions that are valid for some event with ``after < position <= upto``."""
         alive = revisions.c.until.is_(None) | (revisions.c.until > after + 1)
         query = select(revisions).where(revisions.c.since < upto, alive).order_by(revisions.c.change)
         with self._connected() as connection:
-            return [_revision(row) for row in connection.execute(query)]
+            return [revision_of(row) for row in connection.execute(query)]
 
     def changes(self, after: int, upto: int) -> list[Revision]:
         """The revisions that began or ended between the events at these two positions, in order."""
@@ -141,7 +158,7 @@ class Store:
         ended = (revisions.c.until > after) & (revisions.c.until <= upto)
         query = select(revisions).where(began | ended).order_by(revisions.c.change)
         with self._connected() as connection:
-            return [_revision(row) for row in connection.execute(query)]
+            return [revision_of(row) for row in connection.execute(query)]
 
     def boundaries(self, after: int, upto: int) -> list[int]:
         """The positions in ``after < position <= upto`` from which on other revisions or another ontology are valid."""
@@ -152,21 +169,24 @@ class Store:
 
     # ontologies
 
-    def put_ontology(self, documents: Sequence[Mapping[str, str]]) -> Ontology:
-        """Make these documents the ontology for the events to come. The same documents again change nothing."""
-        text = json.dumps([dict(document) for document in documents], sort_keys=True)
+    def put_ontology(self, documents: Sequence[Mapping[str, str]], author: str = LOCAL, reason: str = "") -> Ontology:
+        """Make these documents the ontology for the events to come. The same documents again change nothing.
+
+        What was learnt stays beside them.
+        """
         with self._writing() as connection:
-            newest = connection.execute(select(ontologies).order_by(ontologies.c.version.desc()).limit(1)).first()
-            if newest is None or newest.documents != text:
-                row = {"since": _last_position(connection), "documents": text, "created": _now()}
-                connection.execute(insert(ontologies).values(row))
-        return self.ontologies()[-1]
+            return put_version(connection, documents, author, reason)
+
+    def learn(self, triples: Iterable[Triple], author: str, reason: str) -> Ontology:
+        """Add statements to the ontology for the events to come."""
+        with self._writing() as connection:
+            return learn(connection, triples, author, reason)
 
     def ontologies(self) -> list[Ontology]:
         """Every version, oldest first."""
         with self._connected() as connection:
-            rows = connection.execute(select(ontologies).order_by(ontologies.c.version))
-            return [Ontology(row.version, row.since, json.loads(row.documents)) for row in rows]
+            rows = list(connection.execute(select(ontologies).order_by(ontologies.c.version)))
+            return [version_of(connection, row) for row in rows]
 
     def ontology_version(self, position: int) -> int:
         """The version that is valid for the event at a position; 0 if there is none."""
@@ -178,7 +198,46 @@ class Store:
         """One version with its documents."""
         with self._connected() as connection:
             row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
-            return Ontology(row.version, row.since, json.loads(row.documents)) if row else None
+            return version_of(connection, row) if row else None
+
+    # proposed concepts
+
+    def propose(self, made: Iterable[Proposal], proposer: str, origin: str) -> None:
+        """Keep proposals; where proposals are accepted at once, that is done, too."""
+        with self._writing() as connection:
+            for number in proposals.propose(connection, made, proposer, origin):
+                if _mark(connection, AT_ONCE) and proposals.found(connection, number).state == proposals.OPEN:
+                    _accept(connection, number, proposer, "")
+
+    def accept_at_once(self, setting: bool) -> None:
+        """Whether a proposal is accepted as it is made."""
+        with self._writing() as connection:
+            row = insert(marks).values(name=AT_ONCE, value=int(setting))
+            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}))
+
+    def proposals(
+        self, after: int = 0, limit: int = 100, state: str | None = None, proposer: str | None = None
+    ) -> list[StoredProposal]:
+        """Proposals in the order in which they were made, beginning after a number."""
+        with self._connected() as connection:
+            return proposals.listed(connection, after, limit, state, proposer)
+
+    def accept(self, number: int, author: str, reason: str = "") -> StoredProposal:
+        """Make a proposed concept everybody's, for the events to come."""
+        with self._writing() as connection:
+            return _accept(connection, number, author, reason)
+
+    def merge(self, number: int, into: NamedNode, author: str, reason: str = "") -> StoredProposal:
+        """Make the word of a proposed concept another one for a known concept, for the events to come."""
+        with self._writing() as connection:
+            one = proposals.found(connection, number).proposal
+            why = reason or f"{one.word} means {into}"
+            return proposals.decide(connection, number, proposals.MERGED, one.merged(into), author, why)
+
+    def reject(self, number: int, author: str, reason: str = "") -> StoredProposal:
+        """Keep a proposed concept from everybody. To those who use it it means what it did."""
+        with self._writing() as connection:
+            return proposals.decide(connection, number, proposals.REJECTED, (), author, reason)
 
     # what came of it
 
@@ -187,8 +246,8 @@ class Store:
 
         Writing the same again changes nothing, so that a batch may be replayed.
         """
-        now = _now()
-        letters = [{"position": d.position, "reason": d.reason, "created": now} for d in refused]
+        moment = now()
+        letters = [{"position": d.position, "reason": d.reason, "created": moment} for d in refused]
         rows = [
             {
                 "position": o.position,
@@ -196,7 +255,7 @@ class Store:
                 "subscription": o.subscription,
                 "score": o.score,
                 "bindings": o.bindings,
-                "created": now,
+                "created": moment,
             }
             for o in outcomes
         ]
@@ -210,7 +269,7 @@ class Store:
     def pipeline_position(self) -> int:
         """The position up to which the pipeline is done."""
         with self._connected() as connection:
-            return connection.scalar(select(marks.c.value).where(marks.c.name == PIPELINE)) or 0
+            return _mark(connection, PIPELINE)
 
     def notifications(self, after: int = 0, limit: int = 100, subscription: str | None = None) -> list[Notification]:
         """Notifications in the order in which they were written, beginning after a number."""
@@ -281,44 +340,9 @@ def _append(connection: Connection, source: str, id_: str, body: str) -> int:
     position: int | None = connection.scalar(known)
     if position is not None:
         return position
-    row = {"source": source, "id": id_, "body": body, "received": _now()}
+    row = {"source": source, "id": id_, "body": body, "received": now()}
     added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
     return added
-
-
-def _last_position(connection: Connection) -> int:
-    return connection.scalar(select(func.max(events.c.position))) or 0
-
-
-def _current(connection: Connection, id_: str) -> Revision | None:
-    row = connection.execute(select(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None))).first()
-    return None if row is None else _revision(row)
-
-
-def _insert_revision(connection: Connection, record: Mapping[str, Any], since: int) -> int:
-    row = {"id": record["id"], "record": json.dumps(dict(record)), "since": since, "created": _now()}
-    connection.execute(insert(revisions).values(row))
-    return since
-
-
-def _revise(connection: Connection, record: Mapping[str, Any]) -> int:
-    position = _last_position(connection)
-    _end(connection, record["id"], position + 1)
-    return _insert_revision(connection, record, position)
-
-
-def _end(connection: Connection, id_: str, until: int) -> None:
-    ended = update(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None)).values(until=until)
-    if connection.execute(ended).rowcount == 0:
-        raise _no_subscription(id_)
-
-
-def _no_subscription(id_: str) -> UsageError:
-    return UsageError(f"there is no subscription {id_!r}")
-
-
-def _revision(row: Any) -> Revision:
-    return Revision(row.change, row.id, json.loads(row.record), row.since, row.until, row.created)
 
 
 def _notified() -> Any:
@@ -331,13 +355,19 @@ def _notification(row: Any) -> Notification:
     return Notification(**{**row._mapping, "bindings": json.loads(row.bindings)})
 
 
+def _accept(connection: Connection, number: int, author: str, reason: str) -> StoredProposal:
+    one = proposals.found(connection, number).proposal
+    why = reason or f"{one.word} is a concept under {one.parent}"
+    return proposals.decide(connection, number, proposals.ACCEPTED, one.accepted(), author, why)
+
+
+def _mark(connection: Connection, name: str) -> int:
+    return connection.scalar(select(marks.c.value).where(marks.c.name == name)) or 0
+
+
 def _raise_mark(connection: Connection, name: str, value: int) -> None:
     row = insert(marks).values(name=name, value=value)
     higher = row.excluded.value > marks.c.value
     connection.execute(
         row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value}, where=higher)
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

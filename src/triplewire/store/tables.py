@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -26,6 +26,7 @@ revisions = Table(
     metadata,
     Column("change", Integer, primary_key=True),
     Column("id", Text, nullable=False),
+    Column("owner", Text, nullable=False),
     Column("record", Text, nullable=False),
     Column("since", Integer, nullable=False),
     Column("until", Integer, nullable=True),
@@ -43,7 +44,38 @@ ontologies = Table(
     Column("version", Integer, primary_key=True),
     Column("since", Integer, nullable=False),
     Column("documents", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("reason", Text, nullable=False),
     Column("created", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# The texts of the ontologies' documents, each once, however many versions have it.
+documents = Table(
+    "documents",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+
+# A concept that somebody spoke of and no ontology version knew. What was decided is empty while it is open.
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("concept", Text, nullable=False),
+    Column("word", Text, nullable=False),
+    Column("relation", Text, nullable=False),
+    Column("parent", Text, nullable=False),
+    Column("proposer", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("author", Text, nullable=False, default=""),
+    Column("reason", Text, nullable=False, default=""),
+    Column("version", Integer, nullable=True),
+    UniqueConstraint("concept", "parent", "proposer"),
+    Index("proposals_by_proposer", "proposer"),
     sqlite_autoincrement=True,
 )
 

@@ -10,8 +10,8 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.concepts.proposed import proposed
-from triplewire.concepts.synonyms import resolve
+from triplewire.concepts.proposed import Proposal, proposed, word_for
+from triplewire.concepts.synonyms import resolve, words_in
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.grammar import parse_json, place_in_json
@@ -21,16 +21,22 @@ DEFAULT_THRESHOLD = 0.7
 MOST_CONCEPTS = 1_000
 
 
-def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptModel, threshold: float) -> Interest:
-    """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says."""
-    profile = parse_json("interest", pattern) if isinstance(pattern, str) else pattern
-    if not isinstance(profile, dict) or not profile:
-        raise _error(
-            'expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}',
-            place_in_json(pattern, ()),
-        )
+def parse_interest(
+    pattern: object,
+    prefixes: Mapping[str, str],
+    model: ConceptModel,
+    threshold: float,
+    own: Mapping[str, str] | None = None,
+) -> Interest:
+    """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says.
+
+    ``own`` are words, or IRIs in angle brackets, that the subscriber uses for concepts of their own, each with the
+    known concept that it is put under. They count as long as the model does not know them.
+    """
+    profile = _profile(pattern)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
     words = [(word, partial(place_in_json, pattern, path)) for path, word in _words(profile, pattern)]
+    new = _own_concepts(own or {}, known, model)
     choices = [_called(word, known, model, place) for word, place in words]
     certain = {choice[0] for choice in choices if len(choice) == 1}
     concepts: list[NamedNode] = []
@@ -39,6 +45,10 @@ def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptM
         earlier = [concept for concept in concepts if concept not in attached]
         if choice:
             concepts.append(_meant(word, choice, certain, model, place))
+        elif words_in(word) in new:
+            concept, parent = new[words_in(word)]
+            concepts.append(concept)
+            attached[concept] = parent
         elif "concepts" in profile or not earlier:
             near = nearest(word.casefold(), model.words.concepts)
             raise SubscriptionError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
@@ -46,6 +56,44 @@ def parse_interest(pattern: object, prefixes: Mapping[str, str], model: ConceptM
             concepts.append(proposed(word))
             attached[concepts[-1]] = earlier[-1]
     return Interest(tuple(dict.fromkeys(concepts)), threshold, tuple(attached.items()))
+
+
+def interest_proposals(pattern: object, interest: Interest, model: ConceptModel) -> Iterator[Proposal]:
+    """The new concepts that an interest brings in, called as its pattern calls them."""
+    called = {proposed(word): word.strip() for _, word in _words(_profile(pattern), pattern)}
+    for concept, parent in interest.attached:
+        yield Proposal.under(parent, concept, called.get(concept) or word_for(concept), model)
+
+
+def words_of(pattern: object) -> set[tuple[str, ...]]:
+    """The words that an interest's pattern names concepts by, as they are compared."""
+    return {words_in(word) for _, word in _words(_profile(pattern), pattern)}
+
+
+def _profile(pattern: object) -> dict[str, Any]:
+    """The pattern as JSON."""
+    profile = parse_json("interest", pattern) if isinstance(pattern, str) else pattern
+    if not isinstance(profile, dict) or not profile:
+        raise _error(
+            'expected {"concepts": ["Music", "Pop"]} or fields such as {"interest": "Music", "type": "Pop"}',
+            place_in_json(pattern, ()),
+        )
+    return profile
+
+
+def _own_concepts(
+    own: Mapping[str, str], prefixes: Mapping[str, str], model: ConceptModel
+) -> dict[tuple[str, ...], tuple[NamedNode, NamedNode]]:
+    """The subscriber's own concepts, each with the one that it is put under, by their words."""
+    found = {}
+    for name, parent in own.items():
+        place = partial(Place.of, name, 1, 1)
+        concept = _node(name[1:-1], place) if name.startswith("<") and name.endswith(">") else proposed(name)
+        above = _called(parent, prefixes, model, place)
+        if len(above) != 1:
+            raise _error(f"{name!r} cannot be put under {parent!r}, which is no concept's name, or several's", place())
+        found[words_in(word_for(concept))] = concept, above[0]
+    return found
 
 
 def _words(profile: Mapping[str, Any], pattern: object) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import Proposal
 from triplewire.errors import SubscriptionError, nearest
 from triplewire.subscriptions import validation
 from triplewire.subscriptions.filter import parse_filter
 from triplewire.subscriptions.gtopss import parse_gtopss
-from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, parse_interest
+from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, interest_proposals, parse_interest
 from triplewire.subscriptions.ops import parse_ops
 from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
 from triplewire.subscriptions.sparql import parse_sparql
@@ -29,9 +30,9 @@ MOST_REMEMBERED = 4_096
 def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscription:
     """A subscription from its record, ``{"id": …, "language": …, "pattern": …}``."""
     id_, language, mapping, threshold, prefixes = _checked(record)
-    pattern = record["pattern"]
-    if not isinstance(pattern, str):
-        return replace(_parsed(language, pattern, mapping, threshold, prefixes, model), id=id_)
+    pattern, own = record["pattern"], record.get("own", {})
+    if not isinstance(pattern, str) or own:
+        return replace(_parsed(language, pattern, mapping, threshold, prefixes, model, own), id=id_)
     key = (language, pattern, mapping, threshold, tuple(prefixes.items()))
     known = _remembered(model)
     found = known.get(key)
@@ -43,8 +44,22 @@ def parse_subscription(record: Mapping[str, Any], model: ConceptModel) -> Subscr
     return replace(found, id=id_)
 
 
+def proposals(record: Mapping[str, Any], subscription: Subscription, model: ConceptModel) -> Iterator[Proposal]:
+    """The new concepts that a subscription brings in."""
+    for alternative in subscription.alternatives:
+        for interest in alternative.pattern.interests:
+            if interest.attached:
+                yield from interest_proposals(record["pattern"], interest, model)
+
+
 def _parsed(
-    language: str, pattern: Any, mapping: Any, threshold: float | None, prefixes: Mapping[str, str], model: ConceptModel
+    language: str,
+    pattern: Any,
+    mapping: Any,
+    threshold: float | None,
+    prefixes: Mapping[str, str],
+    model: ConceptModel,
+    own: Mapping[str, str] | None = None,
 ) -> Subscription:
     """A subscription without an id."""
     warnings: list[str] = []
@@ -53,7 +68,8 @@ def _parsed(
         found = (*query.warnings, *validation.warnings(query.alternatives, model))
         return Subscription("", query.alternatives, found, query.bindings, query.answer)
     if language == "interest":
-        interest = parse_interest(pattern, prefixes, model, DEFAULT_THRESHOLD if threshold is None else threshold)
+        above = DEFAULT_THRESHOLD if threshold is None else threshold
+        interest = parse_interest(pattern, prefixes, model, above, own)
         alternative = Alternative(Pattern(interests=(interest,)))
         warnings += [f"{new} is a new concept, put under {known}" for new, known in interest.attached]
     elif language == "filter":
@@ -96,6 +112,11 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         raise SubscriptionError(f"'threshold' should be a number, not {threshold!r}", language=language)
     if not isinstance(prefixes, Mapping) or not all(isinstance(part, str) for row in prefixes.items() for part in row):
         raise SubscriptionError("'prefixes' should map prefixes to IRIs", language=language)
+    own = record.get("own", {})
+    if not isinstance(own, Mapping) or not all(isinstance(part, str) for row in own.items() for part in row):
+        raise SubscriptionError("'own' should map words to what they are put under", language=language)
+    if own and language != "interest":
+        raise SubscriptionError("'own' has a meaning for interest only", language=language)
     for prefix, iri in prefixes.items():
         if not _PREFIX.fullmatch(prefix) or not _NAMESPACE.fullmatch(iri):
             raise SubscriptionError(f"{prefix!r}: {iri!r} is no prefix with its IRI", language=language)

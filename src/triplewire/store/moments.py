@@ -1,0 +1,18 @@
+"""When something is written: the clock's time, and the newest event's position."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, select
+
+from triplewire.store.tables import events
+
+
+def last_position(connection: Connection) -> int:
+    """The position of the newest event; 0 if there never was one."""
+    return connection.scalar(select(func.max(events.c.position))) or 0
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
