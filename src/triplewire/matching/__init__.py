@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import UsageError
 from triplewire.matching.brute import BruteForce
 from triplewire.matching.matcher import Binding, Match, Matcher
-from triplewire.matching.papers.decomposition import Decomposition
-from triplewire.matching.papers.forest import CoveringForest
-from triplewire.matching.papers.gtopss import GToPSS
-from triplewire.matching.papers.ops.matcher import OPS
 
 
-def _engine(model: ConceptModel) -> Matcher:
-    from triplewire.matching.engine.index import Index  # which loads the compiler
-
-    return Index(model)
+def _of(module: str, name: str) -> Callable[[ConceptModel], Matcher]:
+    """A matcher's class, imported when it is first wanted: the engine brings a compiler, others the explanations."""
+    return lambda model: getattr(import_module(f"{__name__}.{module}"), name)(model)
 
 
 MATCHERS: dict[str, Callable[[ConceptModel], Matcher]] = {
-    "engine": _engine,
+    "engine": _of("engine.index", "Index"),
     "brute": BruteForce,
-    "ops": OPS,
-    "decomposition": Decomposition,
-    "gtopss": GToPSS,
-    "forest": CoveringForest,
+    "ops": _of("papers.ops.matcher", "OPS"),
+    "decomposition": _of("papers.decomposition", "Decomposition"),
+    "gtopss": _of("papers.gtopss", "GToPSS"),
+    "forest": _of("papers.forest", "CoveringForest"),
 }
 DEFAULT_MATCHER = "engine"
 

@@ -16,7 +16,6 @@ from triplewire.errors import EventError, SubscriptionError, UsageError
 from triplewire.lift.cloudevents import open_envelope, parse_envelope
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.matching.matcher import Matcher
-from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import Subscription
 
 Refusal: TypeAlias = dict[str, Any]
@@ -53,6 +52,8 @@ class Entry:
 
 def read_subscriptions(lines: Iterable[Line], model: ConceptModel) -> Iterator[Entry | Refusal]:
     """The subscriptions of a file; one that cannot be read is refused, and so is a second one of the same id."""
+    from triplewire.subscriptions.languages import parse_subscription  # which loads the parsers
+
     taken: set[str] = set()
     for line in lines:
         id_ = None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
-from functools import cache, lru_cache
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
@@ -17,7 +18,9 @@ from triplewire.rdf.terms import XSD
 from triplewire.subscriptions import pattern
 from triplewire.subscriptions.pattern import Scope, Subscription, Variable
 
-_CLASSES: dict[str, Any] = {name: one for name, one in vars(pattern).items() if is_dataclass(one)}
+_CLASSES: dict[str, Any] = {
+    name: one for name, one in vars(pattern).items() if isinstance(one, type) and is_dataclass(one)
+}
 
 
 def to_json(subscription: Subscription) -> str:
@@ -39,22 +42,38 @@ def from_value(value: Any) -> Subscription:
 
 
 def _written(value: Any) -> str:
-    kind = type(value)
-    if kind is tuple:
-        return f"[{','.join(map(_written, value))}]"
-    if kind in _LEAVES:
-        return _leaf(value)
-    if kind.__name__ not in _CLASSES:
-        return json.dumps(value)
-    own = ((name, part) for name, default in _fields(kind.__name__) if (part := getattr(value, name)) != default)
-    inside = ",".join([f'"{name}":{_written(part)}' for name, part in own])
-    return f'{{"{kind.__name__}":{{{inside}}}}}'
+    return _WRITERS[type(value)](value)
+
+
+def _array(values: tuple[Any, ...]) -> str:
+    return f"[{','.join([_WRITERS[type(value)](value) for value in values])}]"
+
+
+def _writer(cls: Any) -> Callable[[Any], str]:
+    """What writes the values of a class: it is called some ninety times for a subscription, so all is made ready."""
+    own = fields(cls)
+    if not own:
+        return lambda value: f'{{"{cls.__name__}":{{}}}}'
+    # With the class at the end there are at least two, and the getter tells a tuple.
+    parts: Callable[[Any], tuple[Any, ...]] = attrgetter(*(field.name for field in own), "__class__")
+    always = [f'"{field.name}":' for field in own if field.default is MISSING]
+    otherwise = [(f'"{field.name}":', field.default) for field in own[len(always) :]]
+
+    def write(value: Any) -> str:
+        given = parts(value)
+        inside = [head + _WRITERS[type(part)](part) for head, part in zip(always, given, strict=False)]
+        for (head, default), part in zip(otherwise, given[len(always) :], strict=False):
+            if part != default:
+                inside.append(head + _WRITERS[type(part)](part))
+        return f'{{"{cls.__name__}":{{{",".join(inside)}}}}}'
+
+    return write
 
 
 @lru_cache(maxsize=100_000)
-def _leaf(value: Any) -> str:
-    """A term, a variable or a scope: what subscriptions are made of, again and again."""
-    return json.dumps(_LEAVES[type(value)](value), separators=(",", ":"))
+def _term(term: NamedNode | Literal) -> str:
+    """A term: what subscriptions are made of, again and again."""
+    return _compact({"iri": term.value} if isinstance(term, NamedNode) else _literal(term))
 
 
 def _literal(literal: Literal) -> Any:
@@ -63,18 +82,21 @@ def _literal(literal: Literal) -> Any:
     return {"literal": [literal.value] if literal.datatype == XSD.string else [literal.value, literal.datatype.value]}
 
 
-_LEAVES: dict[type, Callable[[Any], Any]] = {
-    NamedNode: lambda node: {"iri": node.value},
-    Literal: _literal,
-    Scope: lambda scope: {"Scope": scope.value},
-    Variable: lambda variable: {"Variable": {"name": variable.name}},
+@lru_cache(maxsize=100_000)
+def _variable(name: str) -> str:
+    return _compact({"Variable": {"name": name}})
+
+
+_compact = json.JSONEncoder(separators=(",", ":")).encode
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((str, int, float, bool, type(None)), _compact),
+    **{cls: _writer(cls) for cls in _CLASSES.values()},
+    tuple: _array,
+    NamedNode: _term,
+    Literal: _term,
+    Scope: {scope: _compact({"Scope": scope.value}) for scope in Scope}.__getitem__,
+    Variable: lambda variable: _variable(variable.name),
 }
-
-
-@cache
-def _fields(name: str) -> tuple[tuple[str, Any], ...]:
-    """The names of a class's fields, each with what it is by default."""
-    return tuple((f.name, f.default) for f in fields(_CLASSES[name]))
 
 
 def _read(value: Any) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from random import Random
@@ -30,10 +32,15 @@ with np.errstate(over="ignore"):
 """
 
 COMPILED = """
+import sys
 import numpy as np
 from triplewire.matching.engine.kernels.batch import next_epoch
-print(next_epoch(np.zeros(3, np.uint8), np.zeros(2, np.int64)))
+kinds = [np.uint8, np.int16, np.int32]
+for kind in kinds[:: 1 if len(sys.argv) < 2 else int(sys.argv[1])]:
+    print(next_epoch(np.full(3, 7, kind), np.full(2, 255)))
+print(sum(next_epoch.stats.cache_hits.values()))
 """
+EPOCHS = "1\n" * 3
 
 
 def agrees(rng: Random, number: int) -> None:
@@ -47,12 +54,15 @@ def agrees(rng: Random, number: int) -> None:
         assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
 
 
-def python(code: str, **settings: str) -> subprocess.Popen[str]:
+def python(code: str, *arguments: str, inside: Sequence[str] = (), **settings: str) -> subprocess.Popen[str]:
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": paths, **settings}
-    return subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    command = [*inside, sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def caches(folder: Path, own: Path) -> dict[str, str]:
+    return {"NUMBA_CACHE_DIR": str(folder), "XDG_CACHE_HOME": str(own)}
 
 
 def test_interpreted_kernels_find_what_the_definition_finds() -> None:
@@ -65,15 +75,71 @@ def test_compiled_kernels_find_what_the_definition_finds() -> None:
         agrees(Random(seed), 30)
 
 
-def test_processes_that_start_at_once_share_a_cold_cache(tmp_path: Path) -> None:
-    processes = [python(COMPILED, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(6)]
-    assert [process.communicate() for process in processes] == [("1\n", "")] * 6
-    assert len(list(tmp_path.rglob("*.next_epoch-*.nbi"))) == 1
+@pytest.fixture(scope="module")
+def nowhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A path at which nobody can make a folder, whoever they are."""
+    file = tmp_path_factory.mktemp("nowhere") / "file"
+    file.write_text("not a folder")
+    return file / "cache"
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    assert python(COMPILED, NUMBA_CACHE_DIR=str(tmp_path / "file")).communicate() == ("1\n", "")
+@pytest.fixture(scope="module")
+def made_at_once(tmp_path_factory: pytest.TempPathFactory, nowhere: Path) -> Path:
+    """A cache that eight processes made, all at once, each compiling three signatures, half of them in reverse."""
+    cache = tmp_path_factory.mktemp("made") / "cache"
+    processes = [python(COMPILED, "1" if number % 2 else "-1", **caches(cache, nowhere)) for number in range(8)]
+    for process in processes:
+        out, err = process.communicate()
+        assert (out[: len(EPOCHS)], err) == (EPOCHS, "")
+    return cache
+
+
+@pytest.fixture
+def warm(tmp_path: Path, made_at_once: Path) -> Path:
+    return Path(shutil.copytree(made_at_once, tmp_path / "warm"))
+
+
+def test_processes_that_start_at_once_share_a_cold_cache(warm: Path, nowhere: Path) -> None:
+    assert len([path for path in warm.rglob("*") if path.is_file()]) == 3
+    assert python(COMPILED, **caches(warm, nowhere)).communicate() == (EPOCHS + "3\n", "")
+
+
+def test_a_damaged_file_of_the_cache_is_compiled_again(warm: Path, nowhere: Path) -> None:
+    cut, changed, emptied = sorted(path for path in warm.rglob("*") if path.is_file())
+    cut.write_bytes(cut.read_bytes()[:-100])
+    changed.write_bytes(changed.read_bytes()[:5000] + b"!" + changed.read_bytes()[5001:])
+    emptied.write_bytes(b"")
+    assert python(COMPILED, **caches(warm, nowhere)).communicate() == (EPOCHS + "0\n", "")
+    assert python(COMPILED, **caches(warm, nowhere)).communicate() == (EPOCHS + "3\n", "")
+
+
+READ_ONLY = ("unshare", "-m", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"')
+
+
+def test_a_cache_that_cannot_be_written_is_read(warm: Path, nowhere: Path) -> None:
+    inside: list[str] = []
+    if os.geteuid() == 0:  # to whom a mode means nothing
+        inside = [*READ_ONLY, str(warm)]
+        if subprocess.run([*inside, "true"], capture_output=True).returncode:
+            pytest.skip("there is no way to a folder that root cannot write")
+    for path in (warm, *warm.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert python(COMPILED, inside=inside, **caches(warm, nowhere)).communicate() == (EPOCHS + "3\n", "")
+        one = next(path for path in warm.rglob("*") if path.is_file())
+        one.chmod(0o644)
+        one.write_bytes(b"damaged")
+        assert python(COMPILED, inside=inside, **caches(warm, nowhere)).communicate() == (EPOCHS + "2\n", "")
+        own = warm.parent / "own"
+        for hits in (2, 3):
+            assert python(COMPILED, inside=inside, **caches(warm, own)).communicate() == (f"{EPOCHS}{hits}\n", "")
+    finally:
+        for path in (warm, *warm.rglob("*")):
+            path.chmod(0o755)
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(nowhere: Path) -> None:
+    assert python(COMPILED, **caches(nowhere, nowhere)).communicate() == (EPOCHS + "0\n", "")
 
 
 def test_arrays_of_files_need_no_kernels_of_their_own(tmp_path: Path) -> None:

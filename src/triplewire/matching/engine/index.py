@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
 from triplewire.matching.answer import told_match
-from triplewire.matching.engine.batch import BatchMatcher, BatchMatches, Left
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.folder import Version, Writer, open_current
 from triplewire.matching.engine.journal import added, changes, removed
@@ -33,6 +31,9 @@ from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from triplewire.matching.engine.batch import BatchMatcher, BatchMatches, Left
     from triplewire.matching.explanation import Explanation
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class Index:
         self._merging = threading.Lock()
         self._changing = threading.RLock()
         self._batching = threading.Lock()
-        self._batches = BatchMatcher()
+        self._batches: BatchMatcher | None = None
         self._background: threading.Thread | None = None
         self._changes = 0
         self._looks = 0
@@ -149,6 +150,10 @@ class Index:
             self._tidy()
             state = self._now()
         with self._batching:
+            if self._batches is None:
+                from triplewire.matching.engine.batch import BatchMatcher  # which loads Arrow
+
+                self._batches = BatchMatcher()
             return self._batches.match(batch, state, self.work, partial(self._finish, state, bindings), bindings)
 
     def _finish(

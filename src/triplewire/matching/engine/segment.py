@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine import trie as tries
@@ -23,6 +22,9 @@ from triplewire.matching.engine.merge import Part, merge
 from triplewire.matching.engine.records import Kept, Records, joined, written
 from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out, prepare
 from triplewire.subscriptions.pattern import Subscription
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CHUNK = 20_000
 """So many subscriptions are held in memory as values while a segment is built."""
@@ -125,6 +127,8 @@ class Segment:
 
     @cached_property
     def arrow_ids(self) -> pa.Array:
+        import pyarrow as pa  # which only batches need
+
         ids = self.layout.ids
         return pa.Array.from_buffers(
             pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]

@@ -10,7 +10,7 @@ from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import write
 from triplewire.rdf.terms import Triple
-from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Call, Pattern, Subscription, Variable
+from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Call, Interest, Pattern, Subscription, Variable
 
 _P = NamedNode("urn:triplewire:warmup")
 _MANY = 100
@@ -25,6 +25,7 @@ def warm() -> None:
         Pattern(arcs, mapping="injective"),
         Pattern(arcs, filters=(Call("<", (y, Literal(1))), Call("strstarts", (x, Literal("a"))))),
         Pattern((*arcs, Arc(x, _P, HOME)), filters=(Call("=", (y, Literal(1))),)),
+        Pattern(interests=(Interest((_P,), 0.5),)),
     ]
     subscriptions = [Subscription(str(number), (Alternative(one),)) for number, one in enumerate(patterns)]
     index = Index.build(subscriptions, ConceptModel())

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from numba import njit, types
 from numba.core import config
 from numba.extending import intrinsic, overload
 
+from .cache import KernelCache
+
 JIT: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 NO_ARRAYS: dict[str, Any] = {"_nrt": False}
-
-HERE = Path(__file__).parent
-STAMP = sha256(b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))).hexdigest()[:16]
-"""Of all kernels: the compiled code of one holds that of others, in whatever files these are."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -39,21 +35,8 @@ def making(function: Callable[..., Any]) -> Any:
 
 
 def _kept(dispatcher: Any) -> Any:
-    """Keep what is compiled where NUMBA_CACHE_DIR says, or beside the source, or wherever the user may write.
-
-    Where there is no such place, each process compiles for itself.
-    """
-    settings: Any = config
-    if settings.DISABLE_JIT:
-        return dispatcher
-    told = settings.CACHE_DIR
-    settings.CACHE_DIR = str(Path(told or HERE / "__pycache__") / STAMP)
-    try:
-        dispatcher.enable_caching()
-    except RuntimeError:
-        pass
-    finally:
-        settings.CACHE_DIR = told
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        dispatcher._cache = KernelCache(dispatcher.py_func)
     return dispatcher
 
 
