@@ -6,6 +6,7 @@ import logging
 from itertools import pairwise
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 from tests.pipeline.world import COMPUTERS, FURNITURE, cheaper, document, expected, offer
@@ -40,8 +41,11 @@ def matched(store: Store, standing: Standing, batches: list[tuple[int, int]]) ->
     found = []
     for after, upto in batches:
         events = [(event.position, event.body) for event in store.events(after, upto)]
-        for matcher, stretch in standing.stretches(events) if events else ():
-            for position, body in stretch:
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(column) for column in zip(*events, strict=True)] or [[], []], ["position", "body"]
+        )
+        for matcher, _, stretch in standing.stretches(batch):
+            for position, body in zip(*(column.to_pylist() for column in stretch.columns), strict=True):
                 found += [(position, match.subscription) for match in matcher.match(parse_event(body))]
     return sorted(found)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
-from uuid import uuid4
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql.functions import row_number
 from pyspark.storagelevel import StorageLevel
@@ -21,33 +23,26 @@ from triplewire.concepts.load import load_model
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
-from triplewire.matching.lines import Line, Refusal, add_subscriptions, identity, match_line, read_lines
+from triplewire.matching.engine.index import Index
+from triplewire.matching.lines import Entry, Refusal, add_subscriptions, read_lines, read_subscriptions
 from triplewire.matching.matcher import Matcher
+from triplewire.pipeline import stage
+from triplewire.pipeline.canonical import lift_events
+from triplewire.pipeline.lines import expand
 from triplewire.pipeline.session import session
+from triplewire.pipeline.shipping import Shipped, open_index, ship
+from triplewire.subscriptions.pattern import Subscription
 
 CHUNK = 16 * 1024 * 1024
 """How many bytes of a file one task reads."""
-TASKS = 1000
-"""The most tasks that matching is spread over."""
-ROWS = 500
-"""How many lines travel in one record batch."""
+ROWS, BYTES = 10_000, 16 * 1024 * 1024
+"""How many lines, and about how many bytes of them, travel in one record batch."""
+FILE = 40
+"""A position is the number of the file, shifted by so many bits, and the offset in the file."""
 
 SETTINGS = {"spark.python.daemon.module": "triplewire.pipeline.daemon"}
 
-EVENTS = "file int, offset long, identity string, text binary"
-EVENTS_ARROW = pa.schema(
-    [("file", pa.int32()), ("offset", pa.int64()), ("identity", pa.string()), ("text", pa.binary())]
-)
-RESULTS = "file int, offset long, number int, refused boolean, text string"
-RESULTS_ARROW = pa.schema(
-    [
-        ("file", pa.int32()),
-        ("offset", pa.int64()),
-        ("number", pa.int32()),
-        ("refused", pa.bool_()),
-        ("text", pa.string()),
-    ]
-)
+LINES_ARROW = pa.schema([("position", pa.int64()), ("body", pa.binary())])
 
 
 class Chunk(NamedTuple):
@@ -60,15 +55,12 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
-    """What events are to be matched with. Workers read the files themselves, once for each job."""
+class Papers:
+    """One of the papers' matchers, which every worker makes for itself from the files."""
 
+    matcher: str
     ontology: tuple[Path, ...]
     subscriptions: Path
-    matcher: str
-    bindings: bool
-    lifting: Path | None = None
-    key: str = field(default_factory=lambda: uuid4().hex)
 
 
 def run_batch(
@@ -88,17 +80,42 @@ def run_batch(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already, and is not an empty folder")
-    size_limit = load_lifting(lifting).size_limit
-    _, refused = _load(ontology, subscriptions, matcher)
+    settings = load_lifting(lifting)
     chunks = cut(events, CHUNK)
-    settings = None if lifting is None else lifting.absolute()
-    job = Job(tuple(path.absolute() for path in ontology), subscriptions.absolute(), matcher, bindings, settings)
+    index = out / "_index"
+    if matcher == DEFAULT_MATCHER:
+        refused = compile_index(ontology, subscriptions, index)
+    else:
+        papers = Papers(matcher, tuple(path.absolute() for path in ontology), subscriptions.absolute())
+        refused = _load(papers)[1]
     with _spark(master) as spark:
-        results = _results(spark, chunks, job, size_limit).persist(StorageLevel.DISK_ONLY)
-        _write_matches(results, out / "matches")
-        refused += _refused_events(results, events)
-        results.unpersist()
+        source = ship(spark.sparkContext, index) if matcher == DEFAULT_MATCHER else papers
+        groups = match_chunks(spark, chunks, source, bindings, settings).persist(StorageLevel.DISK_ONLY)
+        again = _again(groups)
+        lines = groups.where("refusal is null").mapInArrow(partial(_lines, source=source, again=again), "text string")
+        lines.write.text(str((out / "matches").absolute()))
+        refused += _refused_events(groups, again, events)
+        groups.unpersist()
+    shutil.rmtree(index, ignore_errors=True)
     _write_refused(refused, out / "refused")
+    return refused
+
+
+def compile_index(ontology: Iterable[Path], subscriptions: Path, folder: Path) -> list[Refusal]:
+    """Write the index of a file of subscriptions to a folder; returns those that were refused."""
+    model = load_model(ontology)
+    refused: list[Refusal] = []
+
+    def accepted() -> Iterator[Subscription]:
+        for entry in read_subscriptions(read_lines(subscriptions), model):
+            if isinstance(entry, Entry):
+                yield entry.subscription
+            else:
+                refused.append(entry)
+
+    index = Index.build(accepted(), model)
+    index.save(folder)
+    index.close()
     return refused
 
 
@@ -128,54 +145,70 @@ def read_chunk(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
             offset += len(text)
 
 
-def read_events(
-    batches: Iterable[pa.RecordBatch], chunks: Sequence[Chunk], size_limit: int
-) -> Iterator[pa.RecordBatch]:
-    """The first stage: from the numbers of chunks to lines, each with what tells its event from others."""
-    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    rows = (
-        (chunk.file, offset, identity(text, size_limit) or f"{chunk.file}:{offset}", text)
-        for chunk in map(chunks.__getitem__, numbers)
-        for offset, text in read_chunk(chunk)
-    )
-    return _record_batches(rows, EVENTS_ARROW)
-
-
-def match_events(batches: Iterable[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
-    """The second stage: from events, no two of which are the same, to lines of output."""
-    matcher, lifting = _prepared(job)
-    rows = (
-        (event["file"], event["offset"], number, *_told(result))
-        for batch in batches
-        for event in batch.to_pylist()
-        for number, result in enumerate(match_line(Line("", 0, event["text"]), matcher, job.bindings, lifting))
-    )
-    return _record_batches(rows, RESULTS_ARROW)
-
-
-def _results(spark: SparkSession, chunks: Sequence[Chunk], job: Job, size_limit: int) -> DataFrame:
-    """Both stages, and between them the first of the events that are the same."""
-    tasks = min(max(len(chunks), spark.sparkContext.defaultParallelism), TASKS)
+def match_chunks(
+    spark: SparkSession, chunks: Sequence[Chunk], source: Shipped | Papers, bindings: bool, lifting: Lifting
+) -> DataFrame:
+    """What comes of the lines of chunks, as ``stage`` has it, in their order: a partition for each chunk."""
     numbers = spark.range(0, len(chunks), 1, max(len(chunks), 1))
-    lines = numbers.mapInArrow(partial(read_events, chunks=chunks, size_limit=size_limit), EVENTS)
-    lines = lines.repartition(tasks, "identity")
-    first = row_number().over(Window.partitionBy("identity").orderBy("file", "offset")) == 1
-    events = lines.withColumn("first", first).where("first").drop("first", "identity")
-    return events.mapInArrow(partial(match_events, job=job), RESULTS)
+    work = partial(_match_chunks, chunks=chunks, source=source, bindings=bindings, lifting=lifting)
+    return numbers.mapInArrow(work, stage.SCHEMA)
 
 
-def _write_matches(results: DataFrame, folder: Path) -> None:
-    matches = results.where("not refused").orderBy("file", "offset", "number").select("text")
-    matches.write.text(str(folder.absolute()))
+def _match_chunks(
+    batches: Iterable[pa.RecordBatch],
+    chunks: Sequence[Chunk],
+    source: Shipped | Papers,
+    bindings: bool,
+    lifting: Lifting,
+) -> Iterator[pa.RecordBatch]:
+    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+    lines = (batch for number in numbers for batch in _line_batches(chunks[number]))
+    return stage.match_events(lift_events(lines, lifting), _matcher(source), bindings)
 
 
-def _refused_events(results: DataFrame, files: Sequence[Path]) -> Iterator[Refusal]:
+def _line_batches(chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    positions: list[int] = []
+    texts: list[bytes] = []
+    size = 0
+    for offset, text in read_chunk(chunk):
+        positions.append((chunk.file << FILE) + offset)
+        texts.append(text)
+        size += len(text)
+        if len(texts) == ROWS or size > BYTES:
+            yield pa.RecordBatch.from_pydict({"position": positions, "body": texts}, schema=LINES_ARROW)
+            positions, texts, size = [], [], 0
+    if texts:
+        yield pa.RecordBatch.from_pydict({"position": positions, "body": texts}, schema=LINES_ARROW)
+
+
+def _lines(
+    batches: Iterable[pa.RecordBatch], source: Shipped | Papers, again: NDArray[np.int64]
+) -> Iterator[pa.RecordBatch]:
+    """The lines of the events that are there for the first time, those of an event as one text."""
+    ids = open_index(source).ids if isinstance(source, Shipped) else None
+    for batch in batches:
+        first = batch.filter(pa.array(~np.isin(batch.column("position").to_numpy(), again)))
+        yield expand(first, ids)
+
+
+def _again(groups: DataFrame) -> NDArray[np.int64]:
+    """The positions of envelopes that were there before: same source, same id."""
+    known = groups.where("envelope is not null and entry = 0").select("position", "source", "envelope")
+    number = row_number().over(Window.partitionBy("source", "envelope").orderBy("position"))
+    rows = known.withColumn("number", number).where("number > 1").select("position").toArrow()
+    return np.sort(rows.column("position").to_numpy())
+
+
+def _refused_events(groups: DataFrame, again: NDArray[np.int64], files: Sequence[Path]) -> Iterator[Refusal]:
     """The refused events in order, each with its file and the number of its line, which no worker knows."""
-    rows = results.where("refused").orderBy("file", "offset").collect()
-    for number, group in groupby(rows, key=lambda row: row.file):
+    rows = groups.where("refusal is not null").select("position", "envelope", "refusal").orderBy("position").collect()
+    seen = set(again.tolist())
+    rows = [row for row in rows if row.position not in seen]
+    for number, group in groupby(rows, key=lambda row: row.position >> FILE):
         path, told = files[number], list(group)
-        for row, line in zip(told, _line_numbers(path, [row.offset for row in told]), strict=True):
-            yield json.loads(row.text) | {"file": str(path), "line": line}
+        offsets = [row.position & ((1 << FILE) - 1) for row in told]
+        for row, line in zip(told, _line_numbers(path, offsets), strict=True):
+            yield {"event": row.envelope, "file": str(path), "line": line} | json.loads(row.refusal)
 
 
 def _line_numbers(path: Path, offsets: Iterable[int]) -> Iterator[int]:
@@ -196,27 +229,21 @@ def _write_refused(refused: Iterable[Refusal], folder: Path) -> None:
         file.writelines(f"{json.dumps(refusal)}\n" for refusal in refused)
 
 
-def _load(ontology: Iterable[Path], subscriptions: Path, matcher: str) -> tuple[Matcher, list[Refusal]]:
+def _load(papers: Papers) -> tuple[Matcher, list[Refusal]]:
     """The matcher with its subscriptions, and those that were refused."""
-    model = load_model(ontology)
-    made = make_matcher(matcher, model)
-    return made, list(add_subscriptions(read_lines(subscriptions), made, model))
+    model = load_model(papers.ontology)
+    made = make_matcher(papers.matcher, model)
+    return made, list(add_subscriptions(read_lines(papers.subscriptions), made, model))
+
+
+def _matcher(source: Shipped | Papers) -> Matcher:
+    """This process's matcher, kept from task to task."""
+    return open_index(source) if isinstance(source, Shipped) else _made(source)
 
 
 @lru_cache(maxsize=1)
-def _prepared(job: Job) -> tuple[Matcher, Lifting]:
-    """This process's matcher and settings, kept from task to task."""
-    return _load(job.ontology, job.subscriptions, job.matcher)[0], load_lifting(job.lifting)
-
-
-def _told(result: str | Refusal) -> tuple[bool, str]:
-    return (False, result) if isinstance(result, str) else (True, json.dumps(result))
-
-
-def _record_batches(rows: Iterator[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    while some := list(islice(rows, ROWS)):
-        columns = [pa.array(column, field.type) for column, field in zip(zip(*some, strict=True), schema, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+def _made(papers: Papers) -> Matcher:
+    return _load(papers)[0]
 
 
 @contextmanager

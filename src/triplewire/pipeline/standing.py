@@ -7,10 +7,12 @@ as the first run did.
 from __future__ import annotations
 
 import logging
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
 
 from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
@@ -19,10 +21,9 @@ from triplewire.matching import DEFAULT_MATCHER, make_matcher
 from triplewire.matching.matcher import Matcher
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
+from triplewire.subscriptions.pattern import Subscription
 
 log = logging.getLogger(__name__)
-
-Item = TypeVar("Item")
 
 
 class Standing:
@@ -32,17 +33,23 @@ class Standing:
         self._store = store
         self._version: int | None = None
         self._position = 0
-        self._held: dict[str, int] = {}
 
-    def stretches(self, events: Sequence[tuple[int, Item]]) -> Iterator[tuple[Matcher, list[tuple[int, Item]]]]:
-        """Cut ``(position, item)`` pairs, in log order, where something changes; each stretch with its matcher.
+    def stretches(self, batch: pa.RecordBatch) -> Iterator[tuple[Matcher, str, pa.RecordBatch]]:
+        """Cut a batch, in log order by its column ``position``, where something changes.
 
-        A matcher is good until the next stretch is asked for.
+        Each stretch comes with its matcher, which is good until the next stretch is asked for, and with the name of
+        the index version that it stands for.
         """
-        cuts = self._store.boundaries(events[0][0], events[-1][0])
-        for _, stretch in groupby(events, key=lambda event: bisect_right(cuts, event[0])):
-            together = list(stretch)
-            yield self.at(together[0][0]), together
+        positions = batch.column("position").to_numpy()
+        if not len(positions):
+            return
+        first, last = int(positions[0]), int(positions[-1])
+        cuts = self._store.boundaries(first, last)
+        places = np.searchsorted(positions, cuts)
+        for start, end in pairwise([0, *places.tolist(), len(positions)]):
+            if start < end:
+                at = int(positions[start])
+                yield self.at(at), self.name(at), batch.slice(start, end - start)
 
     def at(self, position: int) -> Matcher:
         """The matcher for the event at a position."""
@@ -56,29 +63,36 @@ class Standing:
         self._position = position
         return self._matcher
 
+    def name(self, position: int) -> str:
+        """The name of the index version that is valid for the event at a position.
+
+        It tells the ontology's version, and the first position for which this and the same subscriptions are valid.
+        """
+        return f"{self._store.ontology_version(position)}@{self._store.last_boundary(position)}"
+
     def _begin(self, version: int) -> None:
         """Start anew: another ontology may give every subscription another meaning."""
         self._model = load_version(self._store, version)
         self._matcher = make_matcher(DEFAULT_MATCHER, self._model)
-        self._held.clear()
         self._version = version
 
-    def _change(self, changed: Iterable[Revision], position: int) -> None:
-        ended = [r for r in changed if self._held.get(r.id) == r.change and not r.covers(position)]
-        for revision in ended:
-            self._matcher.remove(revision.id)
-            del self._held[revision.id]
-        for revision in changed:
-            if revision.covers(position) and revision.id not in self._held:
-                self._add(revision)
+    def _change(self, changed: Sequence[Revision], position: int) -> None:
+        """Have of each subscription that changed the revision that is valid, if there is one."""
+        valid = {revision.id: revision for revision in changed if revision.covers(position)}
+        for id_ in {revision.id: None for revision in changed}:
+            subscription = self._read(valid[id_]) if id_ in valid else None
+            if subscription is not None:
+                self._matcher.add(subscription)
+            else:
+                with suppress(KeyError):
+                    self._matcher.remove(id_)
 
-    def _add(self, revision: Revision) -> None:
+    def _read(self, revision: Revision) -> Subscription | None:
         try:
-            self._matcher.add(parse_subscription(revision.record, self._model))
+            return parse_subscription(revision.record, self._model)
         except Exception as error:  # whatever is wrong with a subscription, the others go on
             log.warning("subscription %r is left out: %s", revision.id, error)
-        else:
-            self._held[revision.id] = revision.change
+            return None
 
 
 def load_version(store: Store, version: int) -> ConceptModel:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from triplewire.errors import UsageError
+from triplewire.errors import EventError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
+from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
 from triplewire.pipeline.session import session
-from triplewire.pipeline.source import EventLog
+from triplewire.pipeline.source import EventLog, open_store
+from triplewire.pipeline.standing import Standing
 from triplewire.store import DeadLetter, Outcome, Store
 
 BATCH = 4000
@@ -78,17 +82,42 @@ def start_stream(
     set_aside_if_unfit(checkpoint, Store(store))
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
-    results = events.mapInArrow(partial(stage.match_events, store=store, lifting=lifting), stage.SCHEMA)
+    results = events.mapInArrow(partial(match_log, store=store, lifting=lifting), stage.SCHEMA)
     writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store)))
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
 
 
+def match_log(batches: Iterable[pa.RecordBatch], store: str, lifting: Lifting) -> Iterator[pa.RecordBatch]:
+    """What comes of a part of the log, as ``stage`` has it."""
+    standing = _standing(store, os.getpid())
+    for batch in lift_events(batches, lifting):
+        for matcher, version, stretch in standing.stretches(batch):
+            yield from stage.match_events([stretch], matcher, bindings=True, version=version)
+
+
+@cache
+def _standing(store: str, _process: int) -> Standing:
+    """This process's matcher, kept from batch to batch."""
+    return Standing(open_store(store))
+
+
 def write_results(results: DataFrame, _batch: int, store: Store) -> None:
     """Write a batch's notifications and dead letters, and how far it went, in one transaction."""
-    rows = [stage.Row(*row) for row in results.collect()]
-    outcomes = [Outcome(r.position, r.event, r.subscription, r.score, r.bindings) for r in rows if r.subscription]
-    refused = [DeadLetter(r.position, r.reason) for r in rows if r.reason]
-    store.record(outcomes, refused, max((row.position for row in rows), default=0))
+    groups = results.select("position", "id", "told", "refusal").toArrow().to_pylist()
+    outcomes = [
+        Outcome(group["position"], group["id"], match["subscription"], match["score"], match["bindings"])
+        for group in groups
+        for match in group["told"] or ()
+    ]
+    refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
+    store.record(outcomes, refused, max((group["position"] for group in groups), default=0))
+
+
+def _reason(refusal: str) -> str:
+    """A refusal as a sentence, with no half characters, which JSON's escapes can smuggle in."""
+    told = json.loads(refusal)
+    reason = told["message"] if told["error"] == EventError.__name__ else f"{told['error']}: {told['message']}"
+    return reason.encode("utf-8", "backslashreplace").decode()
 
 
 def _wait(query: StreamingQuery, store: Store, until: int | None, parent: int | None, ended: Event) -> None:

@@ -167,6 +167,13 @@ class Store:
         with self._connected() as connection:
             return sorted(connection.scalars(union(ended, *began)))
 
+    def last_boundary(self, position: int) -> int:
+        """The last position, up to this one, from which on other revisions or another ontology were valid."""
+        ended = select(func.max(revisions.c.until)).where(revisions.c.until <= position)
+        began = (select(func.max(c.since) + 1).where(c.since < position) for c in (revisions.c, ontologies.c))
+        with self._connected() as connection:
+            return max((found for found in connection.scalars(union(ended, *began)) if found), default=0)
+
     # ontologies
 
     def put_ontology(self, documents: Sequence[Mapping[str, str]], author: str = LOCAL, reason: str = "") -> Ontology:

@@ -98,6 +98,8 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
     id_, language, pattern = record.get("id"), record.get("language"), record.get("pattern")
     if not isinstance(id_, str) or not id_:
         raise SubscriptionError("a subscription needs an 'id', a non-empty text")
+    if not _has_whole_characters(id_):
+        raise SubscriptionError(f"the 'id' {id_!r} has half a surrogate pair, which no encoding can hold")
     if language not in LANGUAGES:
         near = nearest(language, LANGUAGES) if isinstance(language, str) else None
         raise SubscriptionError(f"{language!r} is no subscription language.", expected=LANGUAGES, nearest=near)
@@ -121,3 +123,11 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         if not _PREFIX.fullmatch(prefix) or not _NAMESPACE.fullmatch(iri):
             raise SubscriptionError(f"{prefix!r}: {iri!r} is no prefix with its IRI", language=language)
     return id_, language, mapping, threshold, prefixes
+
+
+def _has_whole_characters(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

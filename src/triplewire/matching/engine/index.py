@@ -100,6 +100,12 @@ class Index:
     def __len__(self) -> int:
         return self._now().size()
 
+    @property
+    def ids(self) -> pa.Array:
+        """The ids of the snapshot's subscriptions, removed ones among them, by number: in their own order."""
+        segments = self._now().segments
+        return segments[0].arrow_ids if segments else pa.array([], pa.large_string())
+
     def add(self, subscription: Subscription) -> None:
         self.add_all([subscription])
 

@@ -18,6 +18,7 @@ from triplewire.matching.engine.compile import ANY, ANY_VERTEX
 from triplewire.matching.engine.conditions import text_of
 from triplewire.matching.engine.encoded import EncodedEvents, Offsets
 from triplewire.matching.engine.events import Encoder
+from triplewire.matching.engine.kernels.homes import find_homes
 from triplewire.matching.engine.kernels.meanings import Meanings, encode, mark_odd, measure
 from triplewire.matching.engine.kernels.quads import (
     Documents,
@@ -62,8 +63,7 @@ class Reader:
         lines = np.diff(np.searchsorted(np.flatnonzero(data == ord("\n")), offsets)) + 1
         total = int(lines.sum())
         self._make_room(3 * total, len(data))
-        if 4 * int(lines.max(initial=0)) > len(self._local.slots):
-            self._local = _local(4 * int(lines.max()))
+        self._make_room_for_vertices(int(lines.max(initial=0)))
         documents = Documents(
             vertices=np.zeros(count + 1, np.int64),
             kinds=np.empty(2 * total, np.uint8),
@@ -77,6 +77,24 @@ class Reader:
         read_documents(*given, self.terms, self._local, self._stamp, _STRING, documents)
         self._stamp += count
         return documents
+
+    def homes(
+        self, data: Bytes, offsets: Offsets, homes: Bytes, home_offsets: Offsets
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """What each document is, and where in ``data`` its home vertex is written, which is looked for if not named."""
+        count = len(offsets) - 1
+        lines = np.diff(np.searchsorted(np.flatnonzero(data == ord("\n")), offsets)) + 1
+        most = int(lines.max(initial=0))
+        self._make_room(3 * int(lines.sum()), len(data))
+        self._make_room_for_vertices(most)
+        status, spans = np.empty(count, np.uint8), np.empty((count, 2), np.int64)
+        find_homes(
+            data, offsets, homes, home_offsets, self.terms, self._local, self._stamp, _STRING,
+            np.empty(2 * most, np.uint8), np.empty(2 * most, np.int32), np.empty((most, 3), np.int32),
+            np.empty(2 * most, np.bool_), status, spans,
+        )  # fmt: skip
+        self._stamp += count
+        return status, spans
 
     def texts(self, first: int) -> Iterator[bytes]:
         """The texts of the terms from a number on."""
@@ -96,6 +114,11 @@ class Reader:
             self.terms.data[:used] = old.data[:used]
             self.terms.used[0] = count
             place_all(self.terms)
+
+    def _make_room_for_vertices(self, lines: int) -> None:
+        """Of a document of so many lines."""
+        if 4 * lines > len(self._local.slots):
+            self._local = _local(4 * lines)
 
     def _forget(self) -> None:
         self.forgot += 1

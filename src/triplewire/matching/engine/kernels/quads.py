@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .jit import kernel
 
 BLANK, IRI, LITERAL = 0, 1, 2
-PLAIN, ODD = 0, 1
+PLAIN, ODD, GRAPHS = 0, 1, 2
+"""What a document is: plain, odd, or plain with names of graphs, which N-Triples may not have."""
 
 _SPACE, _TAB, _FEED, _RETURN = 32, 9, 10, 13
 _QUOTE, _HASH, _PERCENT, _LESS, _GREATER, _BACKSLASH = 34, 35, 37, 60, 62, 92
@@ -260,14 +261,25 @@ def _vertex(local, data, start, end, document, count):
 
 
 @kernel
+def vertex_named(data, local, vertices, names, start, length):
+    """The vertex of the document just read whose text is ``names[start : start + length]``, or -1."""
+    for v in range(vertices):
+        first = local.starts[v]
+        if local.ends[v] - first == length and same(data, first, names, start, length):
+            return v
+    return -1
+
+
+@kernel
 def read_document(data, start, end, document, terms, local, string_type, kinds, numbers, vertex, arcs, arc):
-    """Read a document. Returns how many vertices and arcs there are, and whether it is plain.
+    """Read a document. Returns how many vertices and arcs there are, and what the document is.
 
     From ``vertex`` on, ``kinds`` and ``numbers`` get each vertex's kind and term, -1 for a blank node; from ``arc`` on,
     ``arcs`` get subject, term of the property, object, the ends counted from the document's own first vertex.
     """
     vertices = 0
     count = 0
+    status = PLAIN
     i = start
     while True:
         while i < end and (data[i] == _SPACE or data[i] == _TAB or data[i] == _FEED or data[i] == _RETURN):
@@ -315,6 +327,7 @@ def read_document(data, start, end, document, terms, local, string_type, kinds, 
             i = end_of_iri(data, i, end) if data[i] == _LESS else end_of_blank(data, i, end)
             if i < 0:
                 return vertices, count, ODD
+            status = GRAPHS
             i = _space(data, i, end)
         if i >= end or data[i] != _DOT:
             return vertices, count, ODD
@@ -325,7 +338,7 @@ def read_document(data, start, end, document, terms, local, string_type, kinds, 
         blank = kinds[vertex + v] == BLANK
         first, last = local.starts[v], local.ends[v]
         numbers[vertex + v] = -1 if blank else number_of(terms, data, first, last, local.codes[v])
-    return vertices, count, PLAIN
+    return vertices, count, status
 
 
 @kernel
@@ -341,15 +354,11 @@ def read_documents(data, offsets, homes, home_offsets, terms, local, stamp, stri
             vertex, documents.arcs, arc,
         )  # fmt: skip
         home, length = -1, home_offsets[d + 1] - home_offsets[d]
-        if length > 0 and status == PLAIN:
-            for v in range(found):
-                start = local.starts[v]
-                if local.ends[v] - start == length and same(data, start, homes, home_offsets[d], length):
-                    home = v
-                    break
+        if length > 0 and status != ODD:
+            home = vertex_named(data, local, found, homes, home_offsets[d], length)
             if home < 0:
                 status = ODD
-        plain = status == PLAIN
+        plain = status != ODD
         documents.home[d] = home
         documents.status[d] = status
         documents.vertices[d + 1] = vertex + (found if plain else 0)
