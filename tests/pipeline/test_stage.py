@@ -19,6 +19,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.lift.cloudevents import parse_events
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.matching import make_matcher
+from triplewire.matching.engine.batch import read_event
 from triplewire.matching.engine.index import Index
 from triplewire.matching.lines import Line, match_line
 from triplewire.pipeline import canonical, stage
@@ -44,7 +45,7 @@ def lines(document: str, **attributes: str) -> str:
 def same_event(row: canonical.Row, event: Event) -> bool:
     home = None if event.graph.home is None else str(event.graph.home)
     return (row.id, row.home) == (event.id, home) and (
-        stage.read_event(row.id or "", row.home, row.data or "").graph == event.graph
+        read_event(row.id, row.home, row.data or "").graph == event.graph
     )
 
 

@@ -6,24 +6,19 @@ A group is one row, however many subscriptions an event trips; it is expanded on
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from triplewire.errors import EventError
+from triplewire.matching.engine.batch import read_event
 from triplewire.matching.engine.index import Index
 from triplewire.matching.matcher import Match, Matcher
 from triplewire.pipeline import canonical
 from triplewire.pipeline.canonical import refusal_of
-from triplewire.rdf.graph import Event, Graph
-from triplewire.rdf.syntax import read_graph
-
-log = logging.getLogger(__name__)
 
 TOLD = pa.list_(
     pa.struct(
@@ -89,25 +84,27 @@ class Groups(NamedTuple):
 
 
 def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
-    if isinstance(matcher, Index) and not bindings:
-        return _by_index(batch, matcher)
-    return _one_by_one(batch, matcher, bindings)
-
-
-def _by_index(batch: pa.RecordBatch, index: Index) -> Groups:
-    """By the engine's own way with many events, which makes no object of a triple."""
-    found = index.match_batch(batch)
-    numbers = pc.index_in(found.subscriptions, value_set=index.ids).to_numpy(zero_copy_only=False)
-    plain = (found.scores == 1.0) & ~np.isnan(numbers)
-    matches = _binary(np.concatenate([[0], np.cumsum(plain)])[found.offsets], numbers[plain].astype("<i4"))
+    if not isinstance(matcher, Index):
+        return _one_by_one(batch, matcher, bindings)
+    found = matcher.match_batch(batch, bindings)
+    if found.matches is not None:
+        nothing = pa.nulls(batch.num_rows, pa.binary())
+        told = _lists(found.offsets, pa.array(map(_row, found.matches), TOLD.value_type))
+        return Groups(nothing, told, _told_refused(found.refused))
+    plain = found.numbers >= 0
+    matches = _binary(_offsets(plain)[found.offsets], found.numbers[plain])
     if plain.all():
         return Groups(matches, pa.nulls(batch.num_rows, TOLD), _told_refused(found.refused))
-    rest = pa.array(~plain)
-    told = [found.subscriptions.filter(rest).cast(pa.string()), pa.array(found.scores[~plain])]
-    nothing = pa.nulls(len(told[0]), pa.string())
-    rows = pa.StructArray.from_arrays([*told, nothing, nothing], fields=list(TOLD.value_type))
-    offsets = np.concatenate([[0], np.cumsum(~plain)])[found.offsets]
-    return Groups(matches, _lists(offsets, rows), _told_refused(found.refused))
+    ids = found.subscriptions.filter(pa.array(~plain)).cast(pa.string())
+    nothing = pa.nulls(len(ids), pa.string())
+    columns = [ids, pa.array(found.scores[~plain]), nothing, nothing]
+    rows = pa.StructArray.from_arrays(columns, fields=list(TOLD.value_type))
+    return Groups(matches, _lists(_offsets(~plain)[found.offsets], rows), _told_refused(found.refused))
+
+
+def _offsets(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many of those before each place, and before the end, are set."""
+    return np.concatenate([[0], np.cumsum(flags)])
 
 
 def _told_refused(refused: dict[int, EventError]) -> dict[int, str]:
@@ -115,7 +112,7 @@ def _told_refused(refused: dict[int, EventError]) -> dict[int, str]:
 
 
 def _one_by_one(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
-    """By any matcher, and by the engine for all that it can tell."""
+    """By one of the papers' matchers, which know single events only."""
     told: list[list[dict[str, object]]] = []
     refused: dict[int, str] = {}
     columns = (batch.column(name).to_pylist() for name in ("id", "home", "data"))
@@ -130,12 +127,6 @@ def _one_by_one(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Grou
     return Groups(pa.nulls(batch.num_rows, pa.binary()), pa.array(told, TOLD), refused)
 
 
-def read_event(id_: str, home: str | None, data: str) -> Event:
-    """A canonical event as a value."""
-    graph = read_graph(data, "application/n-quads", home)
-    return Event("", id_, graph if home else Graph(graph.arcs, None))
-
-
 def _row(match: Match) -> dict[str, object]:
     return {
         "subscription": match.subscription,
@@ -146,7 +137,7 @@ def _row(match: Match) -> dict[str, object]:
 
 
 def _binary(offsets: NDArray[np.int64], numbers: NDArray[np.int32]) -> pa.Array:
-    buffers = [None, pa.py_buffer((4 * offsets).astype(np.int32)), pa.py_buffer(numbers)]
+    buffers = [None, pa.py_buffer((4 * offsets).astype(np.int32)), pa.py_buffer(numbers.astype("<i4", copy=False))]
     return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
 
 

@@ -37,11 +37,13 @@ class BatchMatches:
     """The matches of event ``i``: ``subscriptions[offsets[i] : offsets[i + 1]]`` by id, and their scores likewise.
 
     Events that cannot be read are ``refused``, each by its number with the reason, and have no matches. Where bindings
-    were asked for, ``matches`` are the same matches with theirs, row by row; otherwise None.
+    were asked for, ``matches`` are the same matches with theirs, row by row; otherwise None. ``numbers`` are those of
+    the subscriptions in the snapshot, where the trie alone has told; otherwise -1.
     """
 
     offsets: Offsets
     subscriptions: pa.Array
+    numbers: Ids
     scores: NDArray[np.float64]
     refused: dict[int, EventError]
     matches: list[Match] | None = None
@@ -68,7 +70,7 @@ class BatchMatcher:
                 found = _Searched(segment, segment.gone(state.number), quick, documents, work)
                 whole = bindings or len(segment.layout.interests.owners) > 0
                 if not whole:
-                    rows.add(np.repeat(np.arange(batch.num_rows), np.diff(found.match_ends)), found.ids())
+                    rows.add(found, segment is state.segments[0])
                 for event in found.unsettled(bindings).tolist():
                     left.setdefault(event, {})[segment] = found.of(event, whole)
                 unread = np.flatnonzero(documents.status == ODD).tolist()
@@ -117,13 +119,16 @@ class _Given(NamedTuple):
         return cls(ids, homes, texts, refused)
 
     def event(self, number: int) -> Event:
-        home = self.homes[number].as_py() or None
-        text = self.texts[number].as_py()
-        if home and not text:  # as an empty JSON object is lifted
-            graph = Graph((), parse_resource(home))
-        else:
-            graph = read_graph(text, "application/n-quads", home)
-        return Event("", self.ids[number].as_py() or "", graph if home else Graph(graph.arcs, None))
+        return read_event(self.ids[number].as_py(), self.homes[number].as_py(), self.texts[number].as_py())
+
+
+def read_event(id_: str | None, home: str | None, text: str) -> Event:
+    """An event of a batch as a value."""
+    if home and not text:  # as an empty JSON object is lifted
+        graph = Graph((), parse_resource(home))
+    else:
+        graph = read_graph(text, "application/n-quads", home or None)
+    return Event("", id_ or "", graph if home else Graph(graph.arcs, None))
 
 
 class _Searched:
@@ -171,36 +176,43 @@ class _Rows:
     def __init__(self) -> None:
         self._events: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
         self._ids: list[pa.Array] = [pa.array([], pa.large_string())]
+        self._numbers: list[Ids] = [np.empty(0, np.int32)]
         self._scores: list[NDArray[np.float64]] = [np.empty(0)]
         self._matches: list[Match] = []
 
-    def add(self, events: NDArray[np.int64], ids: pa.Array) -> None:
-        self._events.append(events)
-        self._ids.append(ids)
-        self._scores.append(np.ones(len(events)))
+    def add(self, found: _Searched, snapshot: bool) -> None:
+        """What a trie has found, which is that of the snapshot or not."""
+        count = len(found.matched)
+        self._events.append(np.repeat(np.arange(len(found.plain)), np.diff(found.match_ends)))
+        self._ids.append(found.ids())
+        self._numbers.append(found.matched if snapshot else np.full(count, -1, np.int32))
+        self._scores.append(np.ones(count))
 
     def add_matches(self, event: int, matches: Collection[Match]) -> None:
         self._events.append(np.full(len(matches), event))
         self._ids.append(pa.array([match.subscription for match in matches], pa.large_string()))
+        self._numbers.append(np.full(len(matches), -1, np.int32))
         self._scores.append(np.array([match.score for match in matches]))
         self._matches += matches
 
     def in_order(self, count: int, refused: dict[int, EventError], bindings: bool) -> BatchMatches:
         """All matches by event, then by id."""
-        numbers, ids, scores = np.concatenate(self._events), pa.concat_arrays(self._ids), np.concatenate(self._scores)
-        order = np.arange(len(numbers))
+        events, ids = np.concatenate(self._events), pa.concat_arrays(self._ids)
+        numbers, scores = np.concatenate(self._numbers), np.concatenate(self._scores)
+        order = np.arange(len(events))
         if len(self._ids) > 2 or self._matches or refused:
-            table = pa.table({"event": numbers, "id": ids, "place": order})
+            table = pa.table({"event": events, "id": ids, "place": order})
             keys = [("event", "ascending"), ("id", "ascending"), ("place", "descending")]
             order = pc.sort_indices(table, keys).to_numpy()
-            rows, names = numbers[order], ids.take(pa.array(order))
+            rows, names = events[order], ids.take(pa.array(order))
             kept = ~np.isin(rows, list(refused))
             # What is just being replaced is there twice: the newer counts.
             kept[1:] &= (rows[1:] != rows[:-1]) | pc.not_equal(names[1:], names[:-1]).to_numpy(zero_copy_only=False)
             order = order[kept]
-            numbers, ids, scores = numbers[order], ids.take(pa.array(order)), scores[order]
+            events, ids = events[order], ids.take(pa.array(order))
+            numbers, scores = numbers[order], scores[order]
         matches = [self._matches[place] for place in order.tolist()] if bindings else None
-        return BatchMatches(np.searchsorted(numbers, np.arange(count + 1)), ids, scores, refused, matches)
+        return BatchMatches(np.searchsorted(events, np.arange(count + 1)), ids, numbers, scores, refused, matches)
 
 
 def _text(column: pa.Array, refused: dict[int, EventError]) -> pa.Array:

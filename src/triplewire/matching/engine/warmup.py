@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pyarrow as pa
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine.index import Index
+from triplewire.matching.engine.quads import Reader
+from triplewire.matching.engine.texts import Texts
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import write
 from triplewire.rdf.terms import Triple
@@ -18,7 +23,10 @@ _MANY = 100
 
 
 def warm() -> None:
-    """Match a small and a large event, one by one and as a batch."""
+    """Match a small and a large event, one by one and as a batch, with an index in memory and with a mapped one.
+
+    What is mapped cannot be written, and kernels are compiled for that once more.
+    """
     x, y = Variable("x"), Variable("y")
     arcs = (Arc(HOME, _P, x), Arc(x, _P, y))
     patterns = [
@@ -35,7 +43,14 @@ def warm() -> None:
     for triples in (small, large):
         index.match(Event("", "", Graph(triples, home)))
     texts = [write(triples) for triples in (small, large)]
-    index.match_batch(pa.RecordBatch.from_pydict({"id": ["", ""], "home": ["_:H", "_:H"], "data": texts}))
+    batch = pa.RecordBatch.from_pydict({"id": ["", ""], "home": ["_:H", "_:H"], "data": texts})
+    index.match_batch(batch)
+    with tempfile.TemporaryDirectory() as folder:
+        index.save(Path(folder))
+        index.close()
+        Index.open(Path(folder)).match_batch(batch)
+    documents, homes = Texts.of(map(str.encode, texts)), Texts.of([b"", b"_:H"])
+    Reader().homes(documents.data, documents.offsets, homes.data, homes.offsets)
 
 
 if __name__ == "__main__":
