@@ -19,7 +19,7 @@ run: $(READY) ## Start broker, web page and pipeline with a small sample world (
 test: $(READY) ## Check style and types, then run every test
 	@scripts/optional-parts
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -n 2 --dist loadfile --durations=15
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 
 lint: $(READY) ## Check style and types alone
 	$(BIN)/ruff check
