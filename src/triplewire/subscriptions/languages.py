@@ -17,7 +17,6 @@ from triplewire.subscriptions.gtopss import parse_gtopss
 from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, interest_proposals, parse_interest
 from triplewire.subscriptions.ops import parse_ops
 from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
-from triplewire.subscriptions.sparql import parse_sparql
 
 _PREFIX = re.compile(r"([A-Za-z][\w\-]*)?")
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*")
@@ -64,6 +63,8 @@ def _parsed(
     """A subscription without an id."""
     warnings: list[str] = []
     if language == "sparql":
+        from triplewire.subscriptions.sparql import parse_sparql  # whose grammar takes longer to load than all the rest
+
         query = parse_sparql(pattern, prefixes)
         found = (*query.warnings, *validation.warnings(query.alternatives, model))
         return Subscription("", query.alternatives, found, query.bindings, query.answer)
