@@ -25,8 +25,8 @@ def main() -> int:
     """Make the archive if there is none; the exit status says whether there is one now."""
     archive = jvm.archive(jvm.find())
     if not archive.exists():
-        sys.stdout.write(make(archive))
         warm()
+        sys.stdout.write(make(archive))
     return 0 if archive.exists() else 1
 
 
