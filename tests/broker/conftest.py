@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def broker(store: Store) -> Iterator[httpx.Client]:
-    with served(store) as address, httpx.Client(base_url=address, timeout=10) as client:
+    with served(store) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
 
 

@@ -16,7 +16,7 @@ def descendants(pid: int) -> set[int]:
     return found - {pid}
 
 
-def still_there(pids: set[int], patience: float = 3.0) -> set[int]:
+def still_there(pids: set[int], patience: float = 30) -> set[int]:
     """Those that have not ended after a while. One that has ended and whose parent has not noticed yet has ended."""
     deadline = time.monotonic() + patience
     while True:

@@ -147,7 +147,7 @@ def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.Monke
     def counted(rows: Any) -> list[int]:
         commits.append(len(rows))
         first_began.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return append(rows)
 
     monkeypatch.setattr(store, "append", counted)
@@ -156,7 +156,7 @@ def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.Monke
         publisher = Publisher(store)
         envelopes = [parse_envelope(cloudevent(f"e{number}")) for number in range(50)]
         first = asyncio.create_task(publisher.publish(envelopes[:1]))
-        await asyncio.to_thread(first_began.wait, 10)
+        await asyncio.to_thread(first_began.wait, 60)
         others = [asyncio.create_task(publisher.publish([envelope])) for envelope in envelopes[1:]]
         await asyncio.sleep(0)
         go_on.set()
@@ -171,7 +171,7 @@ def test_an_event_that_cannot_be_written_out_keeps_nobody_waiting(store: Store) 
         publisher = Publisher(store)
         bad = replace(parse_envelope(cloudevent("bad")), attributes={"x": object()})
         both = (publisher.publish([envelope]) for envelope in (bad, parse_envelope(cloudevent("good"))))
-        return await asyncio.wait_for(asyncio.gather(*both, return_exceptions=True), 5)
+        return await asyncio.wait_for(asyncio.gather(*both, return_exceptions=True), 60)
 
     failed, written = asyncio.run(publish_both())
     assert isinstance(failed, TypeError)

@@ -131,7 +131,7 @@ def test_listeners_share_one_poller_that_rests_without_them(store: Store, monkey
         before = calls["read"]
         for _ in range(20):
             await asyncio.to_thread(notify, store, "s")
-        assert await asyncio.wait_for(asyncio.gather(*listeners), 20) == [list(range(1, 21))] * 50
+        assert await asyncio.wait_for(asyncio.gather(*listeners), 120) == [list(range(1, 21))] * 50
         assert calls["read"] - before < 100, "each notification was read for each listener"
         await asyncio.sleep(0.2)
         resting = calls["read"]
@@ -153,7 +153,7 @@ def test_what_is_written_between_a_listeners_look_and_the_pollers_is_heard(
         return found
 
     def late() -> int:
-        assert looked.wait(10)
+        assert looked.wait(60)
         notify(store, "s")
         return last()
 
@@ -162,7 +162,7 @@ def test_what_is_written_between_a_listeners_look_and_the_pollers_is_heard(
 
     async def scenario() -> int:
         async with aclosing(Feed(store).follow(0)) as found:
-            return (await asyncio.wait_for(anext(found), 5)).number
+            return (await asyncio.wait_for(anext(found), 60)).number
 
     assert asyncio.run(scenario()) == 1
 
@@ -182,7 +182,7 @@ def test_the_feed_outlives_a_store_that_fails_for_a_while(store: Store, monkeypa
             waiting = asyncio.ensure_future(anext(found))
             await asyncio.sleep(0.3)
             await asyncio.to_thread(notify, store, "s")
-            return (await asyncio.wait_for(waiting, 10)).number
+            return (await asyncio.wait_for(waiting, 60)).number
 
     assert asyncio.run(scenario()) == 1
 

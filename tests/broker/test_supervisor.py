@@ -36,7 +36,7 @@ def test_a_process_that_ends_is_started_again_and_said_so(tmp_path: Path, monkey
         running.cancel()
         await asyncio.wait([running])
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 120))
     assert [words.split("; ")[0] for words in said] == ["✗ The pipeline ended (status 7)"] * 3
     assert [words.split(" in ")[1].split(" s.")[0] for words in said] == ["0.05", "0.1", "0.2"]
     assert str(tmp_path / "log") in said[0]
@@ -65,7 +65,7 @@ def test_a_log_that_cannot_be_written_and_a_failed_start_are_said_and_tried_agai
         running.cancel()
         await asyncio.wait([running])
 
-    asyncio.run(asyncio.wait_for(scenario(), 20))
+    asyncio.run(asyncio.wait_for(scenario(), 120))
     assert ["Is a directory" in said[0], "too many processes" in said[1]] == [True, True]
     assert [len(words.splitlines()) for words in said] == [1, 1, 2]
     assert said[2].endswith("    well")
@@ -90,7 +90,7 @@ def test_nothing_is_left_of_a_process_that_will_not_end(tmp_path: Path, monkeypa
         await asyncio.wait([running])
         return pids
 
-    assert still_there(asyncio.run(asyncio.wait_for(scenario(), 20))) == set()
+    assert still_there(asyncio.run(asyncio.wait_for(scenario(), 120))) == set()
 
 
 def test_descendants_are_found() -> None:

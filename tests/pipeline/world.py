@@ -80,7 +80,7 @@ def notified(store: Store) -> list[tuple[int, str]]:
     return sorted((n.position, n.subscription) for n in store.notifications(limit=1_000_000))
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 240) -> None:
     """Wait until something is so."""
     deadline = time.monotonic() + seconds
     while not condition():
