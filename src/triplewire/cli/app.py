@@ -122,10 +122,11 @@ def _matcher(index: Path | None, ontology: list[Path], subscriptions: Path | Non
 
     if index is not None:
         from triplewire.matching.engine.index import Index  # which loads the compiler
+        from triplewire.matching.engine.shards import ShardedIndex, is_sharded
 
         if subscriptions is not None or ontology:
             raise UsageError("an index has its subscriptions and its ontology with it: leave them out beside --index")
-        return Index.open(index), 0
+        return (ShardedIndex(index) if is_sharded(index) else Index.open(index)), 0
     if subscriptions is None:
         raise UsageError("there is nothing to match with: name a file with --subscriptions, or a folder with --index")
     model = load_model(ontology)
@@ -138,10 +139,38 @@ def compile_(
     subscriptions: Subscriptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the index is written.", file_okay=False)],
     ontology: Ontology = [],  # noqa: B006 - typer copies it
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Compile on this Spark master; in this process if left out.")
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Cut the index into so many, for as many machines.")
+    ] = None,
 ) -> None:
     """Make the index of subscriptions: a folder that is opened at once, whatever its size, and shared by processes."""
+    if master is None:
+        count, refused = _compiled_here(subscriptions, out, ontology, shards)
+    else:
+        from triplewire.pipeline.compilation import compile_on_spark
+        from triplewire.pipeline.session import session
+
+        spark = session(master, "triplewire compile", {"spark.python.daemon.module": "triplewire.pipeline.daemon"})
+        try:
+            count, refused = compile_on_spark(spark, ontology, subscriptions, out, shards)
+        finally:
+            spark.stop()
+    print(json.dumps({"index": str(out), "subscriptions": count} | ({"shards": shards} if shards else {})))
+    if _report(refused):
+        raise typer.Exit(BAD_INPUT)
+
+
+def _compiled_here(
+    subscriptions: Path, out: Path, ontology: list[Path], shards: int | None
+) -> tuple[int, list[dict[str, Any]]]:
+    """Write the index, or its shards; how many subscriptions it has, and what was refused."""
     from triplewire.concepts.load import load_model
+    from triplewire.matching.engine.chunks import compile_chunks, repeated
     from triplewire.matching.engine.index import Index
+    from triplewire.matching.engine.shards import build_shards
     from triplewire.matching.lines import Entry, read_lines, read_subscriptions
 
     model = load_model(ontology)
@@ -155,12 +184,14 @@ def compile_(
             else:
                 refused.append(entry)
 
+    if shards is not None:
+        chunks = list(compile_chunks(accepted(), model))
+        build_shards(chunks, model, repeated(chunks), shards, out)
+        return sum(map(len, chunks)), refused
     index = Index.build(accepted(), model)
     index.save(out)
     index.close()
-    print(json.dumps({"index": str(out), "subscriptions": len(index)}))
-    if _report(refused):
-        raise typer.Exit(BAD_INPUT)
+    return len(index), refused
 
 
 app.command()(explain)

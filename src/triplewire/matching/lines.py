@@ -62,7 +62,7 @@ def read_subscriptions(lines: Iterable[Line], model: ConceptModel) -> Iterator[E
             id_ = record.get("id")
             subscription = parse_subscription(record, model)
             if subscription.id in taken:
-                raise SubscriptionError(f"there is a subscription {subscription.id!r} already")
+                raise _repeated(subscription.id)
         except SubscriptionError as error:
             yield _refusal(line, id_, error)
         else:
@@ -80,6 +80,15 @@ def add_subscriptions(lines: Iterable[Line], matcher: Matcher, model: ConceptMod
             matcher.add(found.subscription)
         except SubscriptionError as error:
             yield _refusal(found.line, found.subscription.id, error)
+
+
+def refusal_of_repeated(id_: str) -> Refusal:
+    """What is told of a subscription whose id another one before it has."""
+    return {"subscription": id_} | _told(_repeated(id_))
+
+
+def _repeated(id_: str) -> SubscriptionError:
+    return SubscriptionError(f"there is a subscription {id_!r} already")
 
 
 def _refusal(line: Line, id_: object, error: SubscriptionError) -> Refusal:

@@ -101,6 +101,18 @@ def sample(whole: Sequence[Piece], wanted: int) -> Iterator[Text]:
                 yield text
 
 
+def line_numbers(path: Path, offsets: Iterable[int]) -> Iterator[int]:
+    """The one-based numbers of the lines that begin at these offsets, which ascend."""
+    number, position = 1, 0
+    with path.open("rb") as file:
+        for offset in offsets:
+            while position < offset:
+                block = file.read(min(CHUNK, offset - position))
+                number += block.count(b"\n")
+                position += len(block)
+            yield number
+
+
 def _scaled(part: Piece, piece: Piece) -> Iterator[Text]:
     """The texts of the end of a piece, each with the size that it has in the piece."""
     if piece.path.suffix.lower() == PARQUET and part.end > part.start:

@@ -72,9 +72,13 @@ class Index:
     @classmethod
     def build(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Index:
         """An index of many subscriptions; of several with one id the last counts."""
+        return cls.of(Segment.built(subscriptions, model), model)
+
+    @classmethod
+    def of(cls, segment: Segment, model: ConceptModel) -> Index:
+        """An index whose snapshot is a segment."""
         index = cls(model)
-        index._state = State((Segment.built(subscriptions, model),))
-        index._fixed = 1
+        index._state, index._fixed = State((segment,)), 1
         return index
 
     @classmethod

@@ -1,0 +1,212 @@
+"""An index in shards, for more subscriptions than one machine holds: an event goes to the shards that can match it.
+
+::
+
+    SHARDS              how many there are, and which of them each root leads to
+    roots/              the index of roots
+    shard-0000/         an index like any other
+    …
+
+Subscriptions are ordered by their roots and cut into shards of one size, so that those which an event can match
+together are together. A root with many subscriptions leads to several shards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import EventError, IndexFolderError
+from triplewire.matching.engine.batch import BatchMatches
+from triplewire.matching.engine.chunks import Chunk, put_together
+from triplewire.matching.engine.encoded import Flags
+from triplewire.matching.engine.index import Index
+from triplewire.matching.engine.roots import ANYTHING, root_segment
+from triplewire.matching.matcher import Match
+from triplewire.rdf.graph import Event
+from triplewire.subscriptions.pattern import Subscription
+
+if TYPE_CHECKING:
+    from triplewire.matching.explanation import Explanation
+
+HEADER = "SHARDS"
+ROOTS = "roots"
+OPEN = 256
+"""So many shards are kept open."""
+
+
+def build_shards(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence[Flags], count: int, out: Path) -> None:
+    """Write the subscriptions that are not removed as shards into a folder."""
+    names = sorted({root for chunk in chunks for root in chunk.roots})
+    assigned, routes = _assigned(chunks, removed, {name: number for number, name in enumerate(names)}, count)
+    out.mkdir(parents=True, exist_ok=True)
+    for shard in range(count):
+        elsewhere = [places != shard for places in assigned]
+        _save(Index.of(put_together(chunks, model, elsewhere), model), shard_folder(out, shard))
+    _save(Index.of(root_segment(names, model), model), out / ROOTS)
+    header = {"shards": count, "always": routes.get(ANYTHING, []), "roots": [routes.get(name, []) for name in names]}
+    (out / HEADER).write_text(json.dumps(header))
+
+
+def shard_folder(folder: Path, shard: int) -> Path:
+    return folder / f"shard-{shard:04}"
+
+
+def is_sharded(folder: Path) -> bool:
+    return (folder / HEADER).exists()
+
+
+class Router:
+    """Tells which shards can match an event."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            header = json.loads((folder / HEADER).read_text())
+            self.shards: int = header["shards"]
+            self._always: list[int] = header["always"]
+            self._roots: list[list[int]] = header["roots"]
+        except (OSError, ValueError, LookupError) as error:
+            raise IndexFolderError(f"{folder / HEADER} cannot be read: {error}") from None
+        self._index = Index.open(folder / ROOTS)
+
+    @property
+    def model(self) -> ConceptModel:
+        return self._index.model
+
+    def of_event(self, event: Event) -> list[int]:
+        roots = (self._roots[int(match.subscription)] for match in self._index.match(event))
+        return sorted({*self._always, *chain.from_iterable(roots)})
+
+    def of_batch(self, batch: pa.RecordBatch) -> tuple[list[NDArray[np.int64]], dict[int, EventError]]:
+        """For each shard the rows of the batch that it can match; and the rows that cannot be read."""
+        told = self._index.match_batch(batch)
+        rows: list[set[int]] = [set() for _ in range(self.shards)]
+        readable = set(range(batch.num_rows)) - told.refused.keys()
+        for shard in self._always:
+            rows[shard] |= readable
+        events = np.repeat(np.arange(batch.num_rows), np.diff(told.offsets)).tolist()
+        for event, root in zip(events, told.subscriptions.to_pylist(), strict=True):
+            for shard in self._roots[int(root)]:
+                rows[shard].add(event)
+        return [np.array(sorted(own), np.int64) for own in rows], told.refused
+
+
+class ShardedIndex:
+    """All shards as one matcher; each is opened when an event first goes there.
+
+    ``work`` counts the ``shards visited``, and what the shards' own indexes count.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.router = Router(folder)
+        self.work: Counter[str] = Counter()
+        self.shard = lru_cache(OPEN)(lambda number: Index.open(shard_folder(folder, number)))
+
+    @property
+    def model(self) -> ConceptModel:
+        return self.router.model
+
+    def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        visited = self.router.of_event(event)
+        self.work["shards visited"] += len(visited)
+        found = chain.from_iterable(self._at(shard).match(event, bindings) for shard in visited)
+        return sorted(found, key=lambda match: match.subscription)
+
+    def match_batch(self, batch: pa.RecordBatch, bindings: bool = False) -> BatchMatches:
+        """The matches of many events, as ``Index.match_batch`` has them."""
+        visits, refused = self.router.of_batch(batch)
+        parts: list[tuple[NDArray[np.int64], BatchMatches]] = []
+        for shard, rows in enumerate(visits):
+            if len(rows):
+                self.work["shards visited"] += len(rows)
+                parts.append((rows, self._at(shard).match_batch(batch.take(pa.array(rows)), bindings)))
+        return united(batch.num_rows, parts, refused, bindings)
+
+    def add(self, subscription: Subscription) -> None:
+        raise NotImplementedError(f"{subscription.id} cannot be added: shards are compiled, and do not change")
+
+    def remove(self, id_: str) -> None:
+        raise NotImplementedError(f"{id_} cannot be removed: shards are compiled, and do not change")
+
+    def explain(self, id_: str, event: Event) -> Explanation:
+        for shard in range(self.router.shards):
+            try:
+                return self._at(shard).explain(id_, event)
+            except KeyError:
+                continue
+        raise KeyError(id_)
+
+    def __len__(self) -> int:
+        return sum(len(self._at(shard)) for shard in range(self.router.shards))
+
+    def _at(self, shard: int) -> Index:
+        index = self.shard(shard)
+        index.work = self.work
+        return index
+
+
+def united(
+    count: int,
+    parts: Iterable[tuple[NDArray[np.int64], BatchMatches]],
+    refused: dict[int, EventError],
+    bindings: bool,
+) -> BatchMatches:
+    """The matches of events that several were asked about: each of the rows that are told."""
+    events, ids, scores = [np.empty(0, np.int64)], [pa.array([], pa.large_string())], [np.empty(0)]
+    matches: list[Match] = []
+    for rows, told in parts:
+        events.append(np.repeat(rows, np.diff(told.offsets)))
+        ids.append(told.subscriptions)
+        scores.append(told.scores)
+        matches += told.matches or []
+        refused = refused | {int(rows[number]): error for number, error in told.refused.items()}
+    numbers, names = np.concatenate(events), pa.concat_arrays(ids)
+    table = pa.table({"event": numbers, "id": names})
+    order = pc.sort_indices(table, [("event", "ascending"), ("id", "ascending")]).to_numpy()
+    order = order[~np.isin(numbers[order], list(refused))]
+    offsets = np.searchsorted(numbers[order], np.arange(count + 1))
+    told_matches = [matches[place] for place in order.tolist()] if bindings else None
+    unknown = np.full(len(order), -1, np.int32)  # the numbers of several indexes would mean several things
+    names, values = names.take(pa.array(order)), np.concatenate(scores)[order]
+    return BatchMatches(offsets, names, unknown, values, refused, told_matches)
+
+
+def _assigned(
+    chunks: Sequence[Chunk], removed: Sequence[Flags], numbers: dict[bytes, int], count: int
+) -> tuple[list[NDArray[np.int32]], dict[bytes, list[int]]]:
+    """The shard of each chunk's subscriptions, -1 where they are removed; and the shards that each root leads to."""
+    own = [np.array([numbers[root] for root in chunk.roots], np.int32) for chunk in chunks]
+    firsts = [
+        np.where(gone, -1, roots[chunk.root_members[chunk.root_offsets[:-1]]] if len(chunk) else -1)
+        for chunk, roots, gone in zip(chunks, own, removed, strict=True)
+    ]
+    every = np.concatenate([np.empty(0, np.int64), *firsts])
+    living = np.flatnonzero(every >= 0)
+    places = np.full(len(every), -1, np.int32)
+    order = living[np.argsort(every[living], kind="stable")]
+    places[order] = np.arange(len(order)) * count // max(len(order), 1)
+    assigned = np.split(places, np.cumsum([len(chunk) for chunk in chunks])[:-1])
+    names = list(numbers)
+    led: dict[bytes, set[int]] = {}
+    for chunk, roots, shards in zip(chunks, own, assigned, strict=True):
+        pairs = np.stack([roots[chunk.root_members], np.repeat(shards, np.diff(chunk.root_offsets))])
+        for root, shard in np.unique(pairs, axis=1).T.tolist():
+            if shard >= 0:
+                led.setdefault(names[root], set()).add(shard)
+    return assigned, {name: sorted(shards) for name, shards in led.items()}
+
+
+def _save(index: Index, folder: Path) -> None:
+    index.save(folder)
+    index.close()
