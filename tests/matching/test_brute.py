@@ -28,7 +28,7 @@ def test_a_subscription_that_fails_costs_itself_and_is_told_of(monkeypatch, capl
     def failing(subscription, *rest, **options):
         if subscription.id == "bad":
             raise ArithmeticError("nobody thought of this")
-        return 1.0, []
+        return brute.Found(1.0, [], ())
 
     monkeypatch.setattr(brute, "match_one", failing)
     both = matcher(bad=("filter", "ex:p = 1"), good=("filter", "ex:p = 1"))

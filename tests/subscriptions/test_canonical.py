@@ -41,7 +41,7 @@ randoms = st.randoms(use_true_random=False)
 
 
 def solutions(pattern_, event):
-    outcome = match_one(Subscription("s", (Alternative(pattern_),)), event, frozenset())
+    outcome = match_one(Subscription("s", (Alternative(pattern_),)), event)
     return None if outcome is None else {frozenset(row.items()) for row in outcome[1]}
 
 

@@ -46,7 +46,7 @@ X, Y, Z = Variable("x"), Variable("y"), Variable("z")
 
 
 def matches(pattern, event):
-    return match_one(Subscription("s", (Alternative(pattern),)), event, frozenset()) is not None
+    return match_one(Subscription("s", (Alternative(pattern),)), event) is not None
 
 
 def weakened(pattern, model, rng):

@@ -58,7 +58,7 @@ def compared(rng: Random, simple: bool = False):
     event = Event("source", "event", worlds.graph(rng, most=20))
     query = queries.query(rng, simple)
     expected = oxigraph(query, event, model)
-    found = match_one(parsed(queries.said(query), model), close(event.graph, model), frozenset())
+    found = match_one(parsed(queries.said(query), model), close(event.graph, model))
     return query, event, model, expected, in_order(found[1]) if found else None
 
 

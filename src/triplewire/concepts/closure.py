@@ -10,6 +10,8 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel, reachable
+from triplewire.concepts.profile import Profiles
+from triplewire.concepts.taxonomy import Attached
 from triplewire.rdf.graph import Graph
 from triplewire.rdf.terms import RDF, RDFS, Resource, Term, Triple, renamed
 
@@ -36,6 +38,15 @@ class ClosedEvent:
     @cached_property
     def vertices(self) -> frozenset[Term]:
         return frozenset(end for triple in self.closed for end in (triple.subject, triple.object))
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """What the event and its vertices are about."""
+        return Profiles(Graph(self.asserted, self.home), self.model)
+
+    def profiles_with(self, attached: Attached) -> Profiles:
+        """The same as if the model had some further concepts."""
+        return Profiles(self.profiles.graph, self.model, attached) if attached else self.profiles
 
     def has_class(self, vertex: Term, cls: Resource) -> bool:
         """Whether a class constraint holds of a vertex."""

@@ -7,6 +7,7 @@ concepts and its classes. A virtual root stands above all that have no parent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import fsum
 
@@ -15,7 +16,20 @@ from pyoxigraph import NamedNode
 from triplewire.concepts.measures import DEFAULT_MEASURE, MEASURES, step
 from triplewire.concepts.taxonomy import Attached, Parents, Taxonomy, Way
 
-__all__ = ["Similarity", "Way"]
+__all__ = ["Pair", "Similarity", "Way"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A concept that is asked for, the one of a profile that is closest to it, and what they have in common.
+
+    Of an empty profile none is closest. Two that have nothing in common meet at the root, which is None.
+    """
+
+    concept: NamedNode
+    closest: NamedNode | None
+    similarity: float
+    through: NamedNode | None
 
 
 class Similarity:
@@ -40,6 +54,15 @@ class Similarity:
         best = [max((self.concepts(wanted, given) for given in published), default=0.0) for wanted in interest]
         return fsum(best) / len(best)  # which does not depend on the order
 
+    def pair(self, concept: NamedNode, profile: Iterable[NamedNode]) -> Pair:
+        """A concept with the one that is closest to it, of several the first in code-point order."""
+        closest = max(sorted(profile, key=str), key=partial(self.concepts, concept), default=None)
+        if closest is None:
+            return Pair(concept, None, 0.0, None)
+        meetings = self._meetings(concept, closest)
+        through = _nearest(meetings)
+        return Pair(concept, closest, meetings[through], through)
+
     def ways(self, concept: NamedNode) -> Mapping[NamedNode | None, float]:
         """The measure's figures for a concept below each of its ancestors, itself and the root included."""
         return self._ways(self._taxonomy.name(concept))
@@ -47,7 +70,7 @@ class Similarity:
     def meeting(self, a: NamedNode, b: NamedNode) -> tuple[float, Way, Way]:
         """The similarity of two concepts, and the ways up from each to where they meet; the root is None."""
         meetings = self._meetings(a, b)
-        near = max(sorted(meetings, key=str), key=lambda ancestor: meetings[ancestor])
+        near = _nearest(meetings)
         weight = partial(step, self._taxonomy)
         up_a, up_b = (self._taxonomy.way(self._taxonomy.name(concept), near, weight) for concept in (a, b))
         return meetings[near], up_a, up_b
@@ -62,3 +85,8 @@ class Similarity:
         """The measure with further concepts, each put under a known one."""
         parents, measure, frequencies = self._given
         return Similarity({**parents, **{new: frozenset({known}) for new, known in attached}}, measure, frequencies)
+
+
+def _nearest(meetings: Mapping[NamedNode | None, float]) -> NamedNode | None:
+    """The common ancestor that gives the greatest similarity, of several the first in code-point order."""
+    return max(sorted(meetings, key=str), key=lambda ancestor: meetings[ancestor])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from triplewire.concepts.closure import ClosedEvent
+from triplewire.concepts.similarity import Pair
 from triplewire.matching.matcher import Binding, Match, in_order
 from triplewire.matching.residual import constructed, solutions
 from triplewire.rdf.terms import Term
@@ -47,11 +48,18 @@ def outcome(
     return _distinct(everything) if subscription.bindings == "distinct" else everything
 
 
-def told_match(id_: str, subscription: Subscription, event: ClosedEvent, score: float, rows: list[Binding]) -> Match:
-    """The match of the event called ``id_``, with all that it tells: bindings, and the graph of a CONSTRUCT."""
+def told_match(
+    id_: str,
+    subscription: Subscription,
+    event: ClosedEvent,
+    score: float,
+    rows: list[Binding],
+    pairs: tuple[Pair, ...] = (),
+) -> Match:
+    """The match of the event called ``id_``, with all that it tells: bindings, pairs, and the graph of a CONSTRUCT."""
     query = subscription.answer
     graph = constructed(query, event) if query is not None and query.form == "CONSTRUCT" else None
-    return Match(id_, subscription.id, score, in_order(rows), graph)
+    return Match(id_, subscription.id, score, in_order(rows), graph, pairs)
 
 
 def _distinct(rows: Iterable[Binding]) -> list[Binding]:

@@ -7,19 +7,32 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
-from triplewire.concepts.profile import event_profile
+from triplewire.concepts.similarity import Pair
 from triplewire.matching.answer import outcome, told, told_match
 from triplewire.matching.matcher import MOST_MAPPINGS, Binding, Match, TooManyMappingsError
-from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.graph import Event
 from triplewire.rdf.terms import RDF, Term, Triple
+from triplewire.subscriptions.degree import EXACT, Degree, Degrees, best
 from triplewire.subscriptions.evaluate import holds
-from triplewire.subscriptions.pattern import Alternative, Arc, Home, IsA, Pattern, Scope, Subscription, Variable, Vertex
+from triplewire.subscriptions.pattern import (
+    Alternative,
+    Arc,
+    Expression,
+    Home,
+    Interest,
+    IsA,
+    Pattern,
+    Scope,
+    Subscription,
+    Variable,
+    Vertex,
+)
 
 if TYPE_CHECKING:
     from triplewire.matching.explanation import Explanation
@@ -51,72 +64,93 @@ class BruteForce:
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
         closed = close(event.graph, self.model)
-        profile = event_profile(event.graph, self.model)
         self.work["trials"] += len(self._subscriptions)
         found: list[Match] = []
         for id_ in sorted(self._subscriptions):
             subscription = self._subscriptions[id_]
             try:
-                found += _matches(event.id, subscription, closed, profile, bindings)
+                found += _matches(event.id, subscription, closed, bindings)
             except Exception:
                 log.exception("subscription %r cannot be tried on event %r, and is passed over", id_, event.id)
         return found
 
 
-def _matches(
-    event: str, subscription: Subscription, closed: ClosedEvent, profile: frozenset[NamedNode], bindings: bool
-) -> Iterator[Match]:
-    found = match_one(subscription, closed, profile, bindings=bindings)
+def _matches(event: str, subscription: Subscription, closed: ClosedEvent, bindings: bool) -> Iterator[Match]:
+    found = match_one(subscription, closed, bindings=bindings)
     if found is not None and bindings:
         yield told_match(event, subscription, closed, *found)
     elif found is not None:
-        yield Match(event, subscription.id, found[0])
+        yield Match(event, subscription.id, found.score)
+
+
+class Found(NamedTuple):
+    """What there is to tell of a match: its score, its bindings, and the pairs of concepts that made the score."""
+
+    score: float
+    rows: list[Binding]
+    pairs: tuple[Pair, ...]
 
 
 def match_one(
     subscription: Subscription,
     event: ClosedEvent,
-    profile: frozenset[NamedNode],
     mappings: Mappings | None = None,
     bindings: bool = True,
-) -> tuple[float, list[Binding]] | None:
-    """Score and bindings if one alternative matches, else None. ``mappings`` finds a pattern's mappings."""
-    scores = [score(alternative.pattern, event, profile) for alternative in subscription.alternatives]
-    rows = [
-        None if reached is None else _told(alternative, event, mappings or _mappings)
-        for alternative, reached in zip(subscription.alternatives, scores, strict=True)
-    ]
-    found = outcome(subscription, event, rows, bindings)
-    if found is None:
+) -> Found | None:
+    """What is found if one alternative matches, else None. ``mappings`` finds a pattern's mappings."""
+    tried = [_tried(alternative, event, mappings or _mappings) for alternative in subscription.alternatives]
+    rows = outcome(subscription, event, [None if one is None else one.rows for one in tried], bindings)
+    if rows is None:
         return None
-    return max(one for one, row in zip(scores, rows, strict=True) if one is not None and row is not None), found
+    fittest = max((one for one in tried if one is not None), key=lambda one: one.score)
+    return Found(fittest.score, rows, fittest.pairs)
 
 
-def _told(alternative: Alternative, event: ClosedEvent, mappings: Mappings) -> list[Binding] | None:
-    """What the mappings of an alternative's pattern tell; None if it has none."""
-    if alternative.pattern.needs_home and event.home is None:
+def _tried(alternative: Alternative, event: ClosedEvent, mappings: Mappings) -> Found | None:
+    """What the mappings of an alternative's pattern tell, and how well it fits under the best; None if it has none."""
+    pattern = alternative.pattern
+    reached = score(pattern, event)
+    if reached is None or (pattern.needs_home and event.home is None):
         return None
-    found = mappings(alternative.pattern, event)
-    return [told(alternative, partial(_image_of, mu, event)) for mu in found] or None
+    found = list(mappings(pattern, event))
+    if not found:
+        return None
+    fit, compared = best(degree(pattern, mu, event) for mu in found) if pattern.is_graded else EXACT
+    rows = [told(alternative, partial(_image_of, mu, event)) for mu in found]
+    return Found(min(reached, fit), rows, (*_interest_pairs(pattern.interests, event), *_pairs(compared, event)))
+
+
+def _interest_pairs(interests: Iterable[Interest], event: ClosedEvent) -> Iterator[Pair]:
+    for interest in interests:
+        profiles = event.profiles_with(interest.attached)
+        yield from (profiles.measure.pair(concept, profiles.event) for concept in interest.concepts)
+
+
+def _pairs(compared: Iterable[tuple[Term, NamedNode]], event: ClosedEvent) -> Iterator[Pair]:
+    for vertex, concept in compared:
+        yield event.profiles.measure.pair(concept, event.profiles.of(vertex))
 
 
 def _image_of(mu: Mu, event: ClosedEvent, vertex: Vertex) -> Term | None:
     return image(mu, vertex, event)
 
 
-def score(pattern: Pattern, event: ClosedEvent, profile: frozenset[NamedNode]) -> float | None:
+def score(pattern: Pattern, event: ClosedEvent) -> float | None:
     """The least score of the pattern's interests, 1 if it has none, None if one is not above its threshold."""
     least = 1.0
     for interest in pattern.interests:
-        measure, given = event.model.similarity, profile
-        if interest.attached:
-            measure = measure.extended(interest.attached)
-            given = event_profile(Graph(event.asserted, event.home), event.model, interest.attached)
-        reached = measure.profiles(interest.concepts, given)
+        profiles = event.profiles_with(interest.attached)
+        reached = profiles.measure.profiles(interest.concepts, profiles.event)
         if not reached > interest.threshold:
             return None
         least = min(least, reached)
     return least
+
+
+def degree(pattern: Pattern, mu: Mu, event: ClosedEvent) -> Degree:
+    """How well the pattern's filters are satisfied under a mapping under which it holds."""
+    degrees = Degrees(partial(_image_of, mu, event), partial(_values_of, event), event.profiles.similarity)
+    return degrees.of_all(pattern.filters)
 
 
 def _mappings(pattern: Pattern, event: ClosedEvent) -> Iterator[Mu]:
@@ -190,9 +224,14 @@ def _holds(pattern: Pattern, mu: Mu, event: ClosedEvent) -> bool:
     return (
         all(event.has_class(images[c.vertex], c.cls) for c in pattern.classes)
         and all(is_a(images[c.vertex], c, event) for c in pattern.is_a)
-        and all(holds(f, lambda v: image(mu, v, event), lambda path: values(path, event)) for f in pattern.filters)
+        and all(is_true(filter_, mu, event) for filter_ in pattern.filters)
         and (pattern.mapping == "homomorphic" or injective(images, event))
     )
+
+
+def is_true(filter_: Expression, mu: Mu, event: ClosedEvent) -> bool:
+    """Whether a filter is true under a mapping."""
+    return holds(filter_, partial(_image_of, mu, event), partial(_values_of, event), event.profiles.similarity)
 
 
 def injective(images: dict[Vertex, Term], event: ClosedEvent) -> bool:
@@ -245,6 +284,10 @@ def _subclass(lower: Term, upper: Term, event: ClosedEvent) -> bool:
 
 def equivalent(a: Term, b: Term, event: ClosedEvent) -> bool:
     return _subclass(a, b, event) and _subclass(b, a, event)
+
+
+def _values_of(event: ClosedEvent, path: tuple[NamedNode, ...]) -> frozenset[Term]:
+    return values(path, event)
 
 
 def values(path: tuple[NamedNode, ...], event: ClosedEvent) -> frozenset[Term]:

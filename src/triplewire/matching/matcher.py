@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from pyoxigraph import NamedNode
+
+from triplewire.concepts.similarity import Pair
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
@@ -34,7 +37,8 @@ class TooManyMappingsError(Exception):
 class Match:
     """An event trips a subscription. ``bindings`` is None where nobody asked for them.
 
-    ``graph`` is what a CONSTRUCT query made of the event, as lines of N-Triples, where somebody asked for bindings.
+    Where somebody asked for bindings, ``graph`` is what a CONSTRUCT query made of the event, as lines of N-Triples, and
+    ``pairs`` are the concepts whose similarity made the score.
     """
 
     event: str
@@ -42,6 +46,7 @@ class Match:
     score: float = 1.0
     bindings: tuple[Binding, ...] | None = None
     graph: tuple[str, ...] | None = None
+    pairs: tuple[Pair, ...] = ()
 
     def as_line(self) -> str:
         """The JSON line that the command line prints."""
@@ -50,7 +55,13 @@ class Match:
             record["bindings"] = self.bindings
         if self.graph is not None:
             record["graph"] = self.graph
+        if self.pairs:
+            record["pairs"] = [{name: _told(part) for name, part in vars(pair).items()} for pair in self.pairs]
         return json.dumps(record, ensure_ascii=False)
+
+
+def _told(part: object) -> object:
+    return str(part) if isinstance(part, NamedNode) else part
 
 
 class Matcher(Protocol):

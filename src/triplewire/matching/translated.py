@@ -63,7 +63,8 @@ class SparqlOracle:
         self._subscriptions: dict[str, Subscription] = {}
 
     def add(self, subscription: Subscription) -> None:
-        if any(alternative.pattern.interests for alternative in subscription.alternatives):
+        patterns = [alternative.pattern for alternative in subscription.alternatives]
+        if any(pattern.interests or pattern.is_graded for pattern in patterns):
             raise UsageError("SPARQL cannot express similarity")
         self._subscriptions[subscription.id] = subscription
 

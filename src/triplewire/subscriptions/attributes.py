@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression
+from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Home
 from triplewire.subscriptions.wording import Wording, listed, with_article
 
 
@@ -23,6 +23,15 @@ def tests_attributes(expression: Expression) -> bool:
     return isinstance(expression, AttributeTest | AttributeExists)
 
 
+def tells_of_event(expression: Expression) -> bool:
+    """Whether an expression is about attributes, or about what the whole event is similar to."""
+    if isinstance(expression, Call) and expression.name == "~":
+        return isinstance(expression.arguments[0], Home)
+    if isinstance(expression, Call):
+        return any(map(tells_of_event, expression.arguments))
+    return tests_attributes(expression)
+
+
 def relative_clauses(filters: Iterable[Expression], words: Wording) -> Iterator[str]:
     """What filters over attributes say of events: *whose price is below 400*, *that have no discount*."""
     for expression in conjuncts(_normal(one) for one in filters):
@@ -31,6 +40,8 @@ def relative_clauses(filters: Iterable[Expression], words: Wording) -> Iterator[
                 yield f"that have {with_article(words.path(path))}"
             case Call("not", (AttributeExists(path),)):
                 yield f"that have no {words.path(path)}"
+            case Call("~", (Home(), _, _)) | Call("not", (Call("~", (Home(), _, _)),)):
+                yield f"that {_stated(expression, words).removeprefix('the event ').replace('is ', 'are ', 1)}"
             case Call("or", _):
                 yield f"for which {_stated(expression, words)}"
             case _:
@@ -73,6 +84,10 @@ def _stated(expression: Expression, words: Wording) -> str:
             return f"the {words.path(path)} {_verb(test, True, words)}"
         case Call("not", (AttributeTest(path, test),)):
             return f"the {words.path(path)} {_verb(test, False, words)}"
+        case Call("~", (Home(), *rest)):
+            return f"the event {_verb(Call('~', (VALUE, *rest)), True, words)}"
+        case Call("not", (Call("~", (Home(), *rest)),)):
+            return f"the event {_verb(Call('~', (VALUE, *rest)), False, words)}"
     return words.expression(expression)
 
 

@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.subscriptions.canonical import canonical
-from triplewire.subscriptions.frozen import FrozenPattern, Path, of_value, sole_variable
+from triplewire.subscriptions.frozen import FrozenPattern, Path, of_value, tested_vertex
 from triplewire.subscriptions.implication import implies
 from triplewire.subscriptions.normal import FALSE, ordered, variables
 from triplewire.subscriptions.pattern import (
@@ -187,9 +187,10 @@ def _is_true(filter_: Expression, mu: Mu, b: FrozenPattern) -> bool:
             return all(_is_true(part, mu, b) for part in parts)
         case Call("or", parts) if any(_is_true(part, mu, b) for part in parts):
             return True
-    variable = sole_variable(filter_)
-    if variable is not None:
-        return variable in mu and b.passes(mu[variable], of_value(filter_))
+    vertex = tested_vertex(filter_)
+    if vertex is not None:
+        place = mu.get(vertex) if isinstance(vertex, Variable) else vertex
+        return place is not None and b.passes(place, of_value(filter_))
     names = {v: image for v in variables(filter_) if isinstance(image := mu.get(v), Variable)}
     return set(names) == set(variables(filter_)) and ordered(filter_, names.__getitem__)[0] in b.filters
 

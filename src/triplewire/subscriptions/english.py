@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel, reachable
 from triplewire.rdf.terms import RDF, RDFS
-from triplewire.subscriptions.attributes import conjuncts, relative_clauses, tests_attributes
+from triplewire.subscriptions.attributes import conjuncts, relative_clauses, tells_of_event
 from triplewire.subscriptions.pattern import (
     HOME,
     Alternative,
@@ -116,7 +116,7 @@ class _Telling:
         self.named = self.worth_a_name()
 
     def text(self) -> str:
-        attributes = [f for f in conjuncts(self.pattern.filters) if tests_attributes(f)]
+        attributes = [f for f in conjuncts(self.pattern.filters) if tells_of_event(f)]
         subject, phrases = "events", []
         if HOME in self.pattern.vertices:
             self.look_ahead(HOME)
@@ -147,7 +147,7 @@ class _Telling:
                 said = self.words.predicate(expression, next(iter(variables)))
             if said:
                 self.predicates[variables.pop()].append(said)
-            elif not tests_attributes(expression):
+            elif not tells_of_event(expression):
                 yield expression
 
     def told_apart(self) -> Iterator[list[Variable]]:

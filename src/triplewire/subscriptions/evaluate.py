@@ -41,6 +41,7 @@ from triplewire.subscriptions.pattern import (
 
 Lookup = Callable[[Variable | Home | NamedNode], Term | None]
 Values = Callable[[tuple[NamedNode, ...]], frozenset[Term]]
+Nearness = Callable[[Term, NamedNode], float]
 
 """In seconds, how far apart two moments must be to be in order if one has a time zone and the other has none."""
 
@@ -52,19 +53,24 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def holds(expression: Expression, lookup: Lookup, values: Values) -> bool:
+def no_nearness(vertex: Term, concept: NamedNode) -> float:
+    """How similar a term is to a concept where there is no event to tell."""
+    raise FilterError(f"nothing is known of the similarity of {vertex} and {concept}")
+
+
+def holds(expression: Expression, lookup: Lookup, values: Values, nearness: Nearness = no_nearness) -> bool:
     """Whether a filter is true; an error is not."""
     try:
-        return truth(evaluate(expression, lookup, values))
+        return truth(evaluate(expression, lookup, values, nearness))
     except FilterError:
         return False
 
 
-def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
+def evaluate(expression: Expression, lookup: Lookup, values: Values, nearness: Nearness = no_nearness) -> Term:
     """The term that an expression comes to.
 
     ``lookup`` gives the term that a variable or name stands for in the event, ``values`` the terms at the end of a path
-    from the home vertex.
+    from the home vertex, and ``nearness`` how similar a vertex is to a concept.
     """
     match expression:
         case Variable() | Home() | NamedNode():
@@ -72,16 +78,18 @@ def evaluate(expression: Expression, lookup: Lookup, values: Values) -> Term:
             if term is None:
                 raise FilterError(f"{expression} is not bound")
             return term
+        case Call("~", (vertex, NamedNode() as concept, Literal() as threshold)):
+            return boolean(nearness(evaluate(vertex, lookup, values), concept) > float(threshold.value))
         case Call(name, arguments):
             if name == "sparql":
                 return _as_oxigraph(arguments[0], lookup)
             if name in _LAZY:
-                return _LAZY[name](lambda e: evaluate(e, lookup, values), truth, arguments)
-            return _apply(name, [evaluate(argument, lookup, values) for argument in arguments])
+                return _LAZY[name](lambda e: evaluate(e, lookup, values, nearness), truth, arguments)
+            return _apply(name, [evaluate(argument, lookup, values, nearness) for argument in arguments])
         case AttributeExists(path):
             return boolean(bool(values(path)))
         case AttributeTest(path, test):
-            return boolean(_some(values(path), test, lookup, values))
+            return boolean(_some(values(path), test, lookup, values, nearness))
         case _:
             return expression
 
@@ -295,12 +303,13 @@ _LAZY: dict[str, Callable[[Evaluate, Truth, tuple[Expression, ...]], Term]] = {
 }
 
 
-def _some(found: frozenset[Term], test: Expression, lookup: Lookup, values: Values) -> bool:
+def _some(found: frozenset[Term], test: Expression, lookup: Lookup, values: Values, nearness: Nearness) -> bool:
     """Whether one of an attribute's values satisfies a test; an error if it has none."""
     if not found:
         raise FilterError("the attribute is missing")
-    return any(holds(test, partial(_value_or, term, lookup), values) for term in found)
+    return any(holds(test, partial(value_or, term, lookup), values, nearness) for term in found)
 
 
-def _value_or(term: Term, lookup: Lookup, operand: Variable | Home | NamedNode) -> Term | None:
+def value_or(term: Term, lookup: Lookup, operand: Variable | Home | NamedNode) -> Term | None:
+    """What an operand of an attribute's test stands for: the value, or what it stands for outside."""
     return term if operand == VALUE else lookup(operand)

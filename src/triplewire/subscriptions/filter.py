@@ -12,7 +12,16 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import nearest
 from triplewire.lift.keys import key_property
 from triplewire.subscriptions.grammar import TermBuilder, check_depth, check_regex, parse
-from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Pattern
+from triplewire.subscriptions.pattern import (
+    DEFAULT_THRESHOLD,
+    HOME,
+    VALUE,
+    AttributeExists,
+    AttributeTest,
+    Call,
+    Expression,
+    Pattern,
+)
 
 GRAMMAR = r"""
 start: disjunction
@@ -27,10 +36,16 @@ start: disjunction
          | path MATCHES operand -> matches
          | path IN "(" operand ("," operand)* ")" -> within
          | path NOT IN "(" operand ("," operand)* ")" -> without
+         | path SIMILAR concept threshold? -> similar
+         | SIMILAR concept threshold? -> about
 path: step ("." step)*
 step: NAME -> name
     | iri
 ?operand: literal | iri | signed
+concept: NAME
+       | STRING
+       | iri -> named
+threshold: AT NUMBER
 signed: SIGN NUMBER
 
 PNAME.2: /([A-Za-z][\w\-]*)?:[\w\-%]*/
@@ -38,21 +53,27 @@ EXISTS.4: /exists\b/i
 MATCHES.4: /(startswith|endswith|contains|matches)\b/i
 NAME: /[^\W\d][\w\-]*(?!\w*:)/
 SIGN: /[+-]/
+AT: "@"
 """
 
 _TESTS = {"startswith": "strstarts", "endswith": "strends", "contains": "contains", "matches": "regex"}
 
 
-def parse_filter(text: str, prefixes: Mapping[str, str], model: ConceptModel) -> Pattern:
-    """The pattern that a boolean expression over attributes says: one filter, no arcs."""
-    expression: Expression = parse("filter", GRAMMAR, text, _Builder(text, prefixes, model))
+def parse_filter(
+    text: str, prefixes: Mapping[str, str], model: ConceptModel, threshold: float = DEFAULT_THRESHOLD
+) -> Pattern:
+    """The pattern that a boolean expression over attributes says: one filter, no arcs.
+
+    The threshold is that of similarities that give none.
+    """
+    expression: Expression = parse("filter", GRAMMAR, text, _Builder(text, prefixes, model, threshold))
     check_depth(expression, "filter")
     return Pattern(filters=(expression,))
 
 
 class _Builder(TermBuilder):
-    def __init__(self, text: str, prefixes: Mapping[str, str], model: ConceptModel) -> None:
-        super().__init__("filter", text, prefixes)
+    def __init__(self, text: str, prefixes: Mapping[str, str], model: ConceptModel, threshold: float) -> None:
+        super().__init__("filter", text, prefixes, threshold)
         self.model = model
 
     def start(self, children: list[Expression]) -> Expression:
@@ -80,6 +101,29 @@ class _Builder(TermBuilder):
 
     def without(self, children: list[Any]) -> Expression:
         return Call("not", (self.within(children),))
+
+    def similar(self, children: list[Any]) -> Expression:
+        path, _, concept, *threshold = children
+        return AttributeTest(path, self.near(VALUE, concept, threshold))
+
+    def about(self, children: list[Any]) -> Expression:
+        _, concept, *threshold = children
+        return self.near(HOME, concept, threshold)
+
+    def concept(self, children: list[Token]) -> NamedNode:
+        """The concept that a word means, or a text in quotes."""
+        word = self._unquoted(children[0]) if children[0].type == "STRING" else str(children[0])
+        found = self.model.words.concepts_called(word) or self.model.dictionary.called(word)
+        if len(found) > 1:
+            names = ", ".join(map(str, found))
+            raise self.fail(f"{word!r} may mean {names}: write one of them in full.", children[0])
+        if not found:
+            near = nearest(word.casefold(), self.model.words.concepts)
+            raise self.fail(f"no concept is called {word!r}.", children[0], nearest=near)
+        return found[0]
+
+    def named(self, children: list[NamedNode]) -> NamedNode:
+        return children[0]
 
     def path(self, children: list[NamedNode]) -> tuple[NamedNode, ...]:
         return tuple(children)

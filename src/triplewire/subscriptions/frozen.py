@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_LITERAL, EVERY_RESOURCE, THINGS, ConceptModel
 from triplewire.rdf.terms import RDF, RDFS
-from triplewire.subscriptions.implication import Test, implies, is_comparing, is_true_of
+from triplewire.subscriptions.implication import Test, are_met, implies, is_comparing, is_true_of
 from triplewire.subscriptions.normal import FALSE, ordered, variables
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -23,6 +23,7 @@ from triplewire.subscriptions.pattern import (
     AttributeTest,
     Call,
     Expression,
+    Home,
     IsA,
     Pattern,
     Scope,
@@ -86,8 +87,7 @@ class FrozenPattern:
         if isinstance(vertex, Literal) or (
             isinstance(vertex, NamedNode) and (vertex not in self.model.names or is_comparing(test))
         ):
-            known = [is_true_of(given, vertex) is holds for given, holds in self.tests[vertex]]
-            return not all(known) or is_true_of(test, vertex)
+            return not are_met(self.tests[vertex], vertex) or is_true_of(test, vertex)
         return implies(tuple(dict.fromkeys(self.tests[vertex])), test)
 
     def has_class(self, vertex: Vertex, cls: NamedNode) -> bool:
@@ -126,9 +126,9 @@ class FrozenPattern:
                 self._chain(path)
                 self.failing.append((path, test))
             case _:
-                variable = sole_variable(filter_)
-                if variable is not None:
-                    self.tests[variable].append((of_value(filter_), True))
+                vertex = tested_vertex(filter_)
+                if vertex is not None:
+                    self.tests[vertex].append((of_value(filter_), True))
 
     def _chain(self, path: Path) -> Vertex:
         """Vertices along a path from the home vertex; the last of them."""
@@ -216,9 +216,30 @@ def sole_variable(filter_: Expression) -> Variable | None:
     return found.pop() if len(found) == 1 and not speaks_of_home(filter_) else None
 
 
+def tested_vertex(filter_: Expression) -> Variable | Home | None:
+    """The variable of a filter that has but one; the home vertex, of one that says what the whole event is about."""
+    return HOME if _is_about_event(filter_) else sole_variable(filter_)
+
+
+def _is_about_event(filter_: Expression) -> bool:
+    match filter_:
+        case Call("~", (vertex, _, _)):
+            return vertex == HOME
+        case Call("and" | "or" | "not", parts):
+            return all(map(_is_about_event, parts))
+        case _:
+            return False
+
+
 def of_value(filter_: Expression) -> Expression:
-    """A filter on one variable as a test of its value."""
-    return ordered(filter_, lambda _: VALUE)[1]
+    """A filter on one vertex as a test of its value."""
+    match filter_:
+        case Home():
+            return VALUE
+        case Call(name, arguments) if speaks_of_home(filter_):
+            return Call(name, tuple(map(of_value, arguments)))
+        case _:
+            return ordered(filter_, lambda _: VALUE)[1]
 
 
 def _is_relation(fact: Fact) -> bool:

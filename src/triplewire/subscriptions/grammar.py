@@ -31,6 +31,7 @@ OR.3: /or\b/i | "||"
 NOT.3: /not\b/i
 IN.3: /in\b/i
 COMPARE: "<=" | ">=" | "!=" | "<" | ">" | "="
+SIMILAR: "~"
 COMMENT: /#[^\n]*/
 %ignore COMMENT
 %ignore /[ \t\r\n]+/
@@ -58,6 +59,8 @@ _WORDS = {
     "EXISTS": "'exists'",
     "MATCHES": "a comparison",
     "COMPARE": "a comparison",
+    "SIMILAR": "'~'",
+    "AT": "'@'",
     "VARIABLE": "a variable",
     "HOME": "_:H",
     "BLANK": "_:H",
@@ -183,8 +186,9 @@ def _folded(words: set[str]) -> set[str]:
 class TermBuilder:
     """Builds terms and connectives, and knows where in the text each piece stood."""
 
-    def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
+    def __init__(self, language: str, text: str, prefixes: Mapping[str, str], threshold: float) -> None:
         self.skeleton = Skeleton("")
+        self.usual = Literal(str(threshold), datatype=XSD.decimal)
         self.language = language
         self.text = text
         self.prefixes = WELL_KNOWN_PREFIXES | dict(prefixes)
@@ -225,6 +229,16 @@ class TermBuilder:
     def signed(self, children: list[Token]) -> Literal:
         value = number(self.skeleton.own(children[1]))
         return Literal(f"{children[0]}{value.value}".removeprefix("+"), datatype=value.datatype)
+
+    def near(self, vertex: Expression, concept: NamedNode, threshold: list[Literal]) -> Call:
+        return Call("~", (vertex, concept, *(threshold or [self.usual])))
+
+    def threshold(self, children: list[Token]) -> Literal:
+        """What a similarity must be greater than."""
+        own = self.skeleton.own(children[-1])
+        if not 0 <= float(own) < 1:
+            raise self.fail(f"a similarity is between 0 and 1, and never greater than {own}.", children[-1])
+        return number(own)
 
     def disjunction(self, children: list[Any]) -> Expression:
         return Call("or", tuple(children[::2]))

@@ -7,10 +7,10 @@ the parts of a text it is exact between two single tests; elsewhere *no* may mea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from pyoxigraph import Literal, NamedNode
 
@@ -18,7 +18,7 @@ from triplewire.rdf.terms import Term
 from triplewire.rdf.values import NoValueError, Number, Text, is_numeric_type, value
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.normal import COMPARISONS, FALSE
-from triplewire.subscriptions.pattern import VALUE, Call, Expression, Home, Variable
+from triplewire.subscriptions.pattern import VALUE, Call, Expression, Home, Variable, asks_similarity
 from triplewire.subscriptions.samples import TooManySamplesError, samples
 
 Test: TypeAlias = tuple[Expression, bool]
@@ -42,6 +42,14 @@ def is_true_of(test: Expression, term: Term) -> bool:
     return holds(test, lookup, lambda _: frozenset())
 
 
+def are_met(given: Iterable[Test], term: Term) -> bool:
+    """Whether a term may be one of which the given tests are true, or not, as they say.
+
+    What a term is similar to only an event can tell.
+    """
+    return all(is_true_of(test, term) is holds_ for test, holds_ in given if not asks_similarity(test))
+
+
 @lru_cache(maxsize=65_536)
 def implies(given: tuple[Test, ...], wanted: Expression) -> bool:
     """Whether a test is true of every value of which the given ones are true, or not, as they say."""
@@ -60,7 +68,7 @@ def implies(given: tuple[Test, ...], wanted: Expression) -> bool:
             return all(implies(given, part) for part in wanted.arguments)
         if wanted.name == "or" and any(implies(given, part) for part in wanted.arguments):
             return True
-    return _by_text(given, wanted) or _by_cases(given, wanted)
+    return _by_text(given, wanted) or _by_nearness(given, wanted) or _by_cases(given, wanted)
 
 
 def are_possible(tests: tuple[Expression, ...]) -> bool:
@@ -195,6 +203,31 @@ def _by_text(given: tuple[Test, ...], wanted: Expression) -> bool:
     )
 
 
+def _by_nearness(given: tuple[Test, ...], wanted: Expression) -> bool:
+    """Whether less similarity to a concept is asked for than is given; or where it is denied, more."""
+    match wanted:
+        case Call("~", (*what, Literal() as threshold)):
+            told = (test for test, holds_ in given if holds_)
+            return any(least >= float(threshold.value) for least in _thresholds(told, what))
+        case Call("not", (Call("~", (*what, Literal() as threshold)),)):
+            denied = (test.arguments[0] for test, holds_ in given if holds_ and _denies(test))
+            return any(most <= float(threshold.value) for most in _thresholds(denied, what))
+        case _:
+            return False
+
+
+def _denies(test: Expression) -> TypeGuard[Call]:
+    return isinstance(test, Call) and test.name == "not"
+
+
+def _thresholds(tests: Iterable[Expression], what: list[Expression]) -> Iterator[float]:
+    """The thresholds with which some tests ask for similarity of the same to the same."""
+    for test in tests:
+        match test:
+            case Call("~", (*own, Literal() as threshold)) if own == what:
+                yield float(threshold.value)
+
+
 def _beginnings(given: tuple[Test, ...], part: Text) -> Iterator[Literal]:
     """Of each constant text, as much as is needed to hold a part."""
     for test, _ in given:
@@ -217,7 +250,7 @@ def _by_cases(given: tuple[Test, ...], wanted: Expression) -> bool:
                 return all(implies(_replaced(given, place, Call("=", (operand, c))), wanted) for c in constants)
             case Call("=", (operand, NamedNode() | Literal() as term)) if holds_ and operand == VALUE:
                 if isinstance(term, Literal) and _text(term) is not None:
-                    met = all(is_true_of(other, term) is truth for other, truth in given)
+                    met = are_met(given, term)
                     return not met or is_true_of(wanted, term)
     return False
 

@@ -17,7 +17,6 @@ from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.grammar import parse_json, place_in_json
 from triplewire.subscriptions.pattern import Interest
 
-DEFAULT_THRESHOLD = 0.7
 MOST_CONCEPTS = 1_000
 
 

@@ -14,9 +14,9 @@ from triplewire.errors import SubscriptionError, nearest
 from triplewire.subscriptions import validation
 from triplewire.subscriptions.filter import parse_filter
 from triplewire.subscriptions.gtopss import parse_gtopss
-from triplewire.subscriptions.interest import DEFAULT_THRESHOLD, interest_proposals, parse_interest
+from triplewire.subscriptions.interest import interest_proposals, parse_interest
 from triplewire.subscriptions.ops import parse_ops
-from triplewire.subscriptions.pattern import Alternative, Pattern, Subscription
+from triplewire.subscriptions.pattern import DEFAULT_THRESHOLD, Alternative, Pattern, Subscription
 
 _PREFIX = re.compile(r"([A-Za-z][\w\-]*)?")
 _NAMESPACE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\]*")
@@ -62,6 +62,7 @@ def _parsed(
 ) -> Subscription:
     """A subscription without an id."""
     warnings: list[str] = []
+    usual = DEFAULT_THRESHOLD if threshold is None else threshold
     if language == "sparql":
         from triplewire.subscriptions.sparql import parse_sparql  # whose grammar takes longer to load than all the rest
 
@@ -69,16 +70,15 @@ def _parsed(
         found = (*query.warnings, *validation.warnings(query.alternatives, model))
         return Subscription("", query.alternatives, found, query.bindings, query.answer)
     if language == "interest":
-        above = DEFAULT_THRESHOLD if threshold is None else threshold
-        interest = parse_interest(pattern, prefixes, model, above, own)
+        interest = parse_interest(pattern, prefixes, model, usual, own)
         alternative = Alternative(Pattern(interests=(interest,)))
         warnings += [f"{new} is a new concept, put under {known}" for new, known in interest.attached]
     elif language == "filter":
-        alternative = Alternative(parse_filter(pattern, prefixes, model))
+        alternative = Alternative(parse_filter(pattern, prefixes, model, usual))
     elif language == "gtopss":
         alternative = Alternative(parse_gtopss(pattern, prefixes, mapping or "homomorphic"))
     else:
-        alternative = Alternative(parse_ops(pattern, prefixes, mapping or "injective"))
+        alternative = Alternative(parse_ops(pattern, prefixes, mapping or "injective", usual))
     return Subscription("", (alternative,), (*warnings, *validation.warnings((alternative,), model)))
 
 

@@ -87,6 +87,8 @@ class _Rewriting:
                 return AttributeExists(tuple(map(self.property, path)))
             case Call("sparql", (own,)):
                 return Call("sparql", (self._renamed(own),))
+            case Call("~", (vertex, concept, Literal() as threshold)):
+                return Call("~", (vertex, concept, _comparable(threshold)))
             case Call("and" | "or" | "not" as name, arguments):
                 return Call(name, tuple(map(self.condition, arguments)))
             case Call(name, arguments):

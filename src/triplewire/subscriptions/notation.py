@@ -77,6 +77,10 @@ class Notation:
         """A function's call."""
         return f"{name}({', '.join(map(self.expression, arguments))})"
 
+    def similar(self, vertex: Expression, concept: str, threshold: str) -> str:
+        """That a vertex is similar to a concept."""
+        return f"{self.expression(vertex, SUM)} ~ {concept} @ {threshold}"
+
     def attribute(self, attribute: AttributeTest | AttributeExists) -> str:
         """A test of the home vertex's attribute."""
         raise NotImplementedError
@@ -97,6 +101,8 @@ class Notation:
             case Call("and" | "or" as name, (_, _, *_) as arguments):
                 level = AND if name == "and" else OR
                 return f" {self.words[name]} ".join(self.expression(a, level + 1) for a in arguments), level
+            case Call("~", (vertex, concept, threshold)):
+                return self.similar(vertex, self.expression(concept), self.expression(threshold)), COMPARISON
             case Call("sparql", (argument,)):  # marks how it is read, not what it says
                 return self._expression(argument)
             case Call("not", (Call("in", arguments),)):

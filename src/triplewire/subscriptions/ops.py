@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.model import reachable
 from triplewire.subscriptions.grammar import TermBuilder, call, check_depth, parse
 from triplewire.subscriptions.pattern import (
+    DEFAULT_THRESHOLD,
     HOME,
     Arc,
     Call,
@@ -46,6 +47,7 @@ signed: SIGN NUMBER
            | sum COMPARE sum -> compare
            | sum IN "(" arguments ")" -> within
            | sum NOT IN "(" arguments ")" -> without
+           | sum SIMILAR iri threshold? -> similar
 ?sum: product
     | sum "+" product -> add
     | sum "-" product -> subtract
@@ -58,12 +60,14 @@ signed: SIGN NUMBER
      | NAME "(" arguments ")" -> call
      | variable | home | iri | literal
 arguments: (disjunction ("," disjunction)*)?
+threshold: AT NUMBER
 
 PNAME.2: /([A-Za-z][\w\-]*)?:([\w](?:[\w.\-%]*[\w\-%])?)?/
 VARIABLE: /\?\w+/
 BLANK: /_:[\w.\-]+/
 NAME: /[A-Za-z_]\w*(?=\s*\()/
 SIGN: /[+-](?=[0-9.])/
+AT: "@"
 """
 
 
@@ -76,9 +80,11 @@ class Statement:
     where: Token
 
 
-def parse_ops(text: str, prefixes: Mapping[str, str], mapping: MappingKind = "injective") -> Pattern:
-    """The pattern that a text of statement patterns says."""
-    builder = _Builder("ops", text, prefixes)
+def parse_ops(
+    text: str, prefixes: Mapping[str, str], mapping: MappingKind = "injective", threshold: float = DEFAULT_THRESHOLD
+) -> Pattern:
+    """The pattern that a text of statement patterns says. The threshold is that of similarities that give none."""
+    builder = _Builder("ops", text, prefixes, threshold)
     statements: list[Statement] = parse("ops", GRAMMAR, text, builder)
     arcs, classes, filters = [], [], []
     for s in statements:
@@ -102,8 +108,8 @@ def parse_ops(text: str, prefixes: Mapping[str, str], mapping: MappingKind = "in
 class _Builder(TermBuilder):
     """Builds statements out of a parse tree, and remembers where each variable was first seen in a filter."""
 
-    def __init__(self, language: str, text: str, prefixes: Mapping[str, str]) -> None:
-        super().__init__(language, text, prefixes)
+    def __init__(self, language: str, text: str, prefixes: Mapping[str, str], threshold: float) -> None:
+        super().__init__(language, text, prefixes, threshold)
         self.seen: dict[Variable, Token] = {}
 
     def check_bound(self, pattern: Pattern) -> None:
@@ -147,6 +153,12 @@ class _Builder(TermBuilder):
 
     def without(self, children: list[Any]) -> Expression:
         return Call("not", (self.within(children),))
+
+    def similar(self, children: list[Any]) -> Expression:
+        vertex, sign, concept, *threshold = children
+        if not isinstance(vertex, Variable | Home):
+            raise self.fail("a variable, or _:H for the whole event, can be similar to a concept.", sign)
+        return self.near(vertex, concept, threshold)
 
     def add(self, children: list[Any]) -> Expression:
         return Call("+", tuple(children))

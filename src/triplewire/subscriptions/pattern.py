@@ -39,6 +39,8 @@ class Home:
 
 
 HOME = Home()
+DEFAULT_THRESHOLD = 0.7
+"""What a similarity must be greater than if nothing else is said."""
 Vertex: TypeAlias = Variable | Home | NamedNode | Literal
 
 
@@ -86,7 +88,11 @@ class IsA:
 
 @dataclass(frozen=True)
 class Call:
-    """An operator or function applied to its arguments: ``<``, ``and``, ``+``, ``regex``, …"""
+    """An operator or function applied to its arguments: ``<``, ``and``, ``+``, ``regex``, …
+
+    ``~`` says of a vertex that it is similar to a concept, more than a threshold: its arguments are these three. The
+    home vertex stands for the whole event.
+    """
 
     name: str
     arguments: tuple[Expression, ...]
@@ -151,6 +157,11 @@ class Pattern:
         return frozenset(v for v in self.vertices | properties if isinstance(v, Variable))
 
     @cached_property
+    def is_graded(self) -> bool:
+        """Whether some mappings may fit better than others."""
+        return any(map(asks_similarity, self.filters))
+
+    @cached_property
     def needs_home(self) -> bool:
         """Whether the pattern speaks of the home vertex, and so never matches an event without one."""
         return HOME in self.vertices or any(map(speaks_of_home, self.filters))
@@ -207,6 +218,17 @@ def free_variables(expression: Expression) -> Iterator[Variable]:
     elif isinstance(expression, Call):
         for argument in expression.arguments:
             yield from free_variables(argument)
+
+
+def asks_similarity(expression: Expression) -> bool:
+    """Whether an expression asks how similar something is to a concept."""
+    match expression:
+        case Call(name, arguments):
+            return name == "~" or any(map(asks_similarity, arguments))
+        case AttributeTest(_, test):
+            return asks_similarity(test)
+        case _:
+            return False
 
 
 def speaks_of_home(expression: Expression) -> bool:

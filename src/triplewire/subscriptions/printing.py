@@ -40,7 +40,7 @@ _FUNCTIONS = {name.lower(): name for name in ("sameTerm", "isIRI", "isBlank", "i
 _Statement: TypeAlias = tuple[Arc, NamedNode, NamedNode]
 
 _NAME = re.compile(r"[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u3001-\ud7ff]+")
-_OPS_CALLS = {*COMPARISONS, *ARITHMETIC, "and", "or", "not", "in", "negate", *FUNCTIONS, *LAZY_FUNCTIONS}
+_OPS_CALLS = {*COMPARISONS, *ARITHMETIC, "and", "or", "not", "in", "negate", "~", *FUNCTIONS, *LAZY_FUNCTIONS}
 _LOOKS = {
     Scope.ASSERTED: "matches the event as asserted",
     Scope.RELATIONS: "matches nothing that comes from rdf:type",
@@ -72,7 +72,7 @@ def as_sparql(pattern: Pattern, prefixes: Mapping[str, str], model: ConceptModel
         raise _cannot(
             "sparql", f"say where {pattern.is_a[0].vertex} stands in the taxonomy (is-a): G* holds none of it"
         )
-    if pattern.interests:
+    if pattern.interests or pattern.is_graded:
         raise _cannot("sparql", "ask for similarity")
     for arc in pattern.arcs:
         if isinstance(arc.subject, Literal):

@@ -10,7 +10,7 @@ from lark import Lark, Token, Tree, UnexpectedInput
 LONGEST_SHARED = 2_000
 """The trees of longer texts are not kept."""
 _PIECE = re.compile(
-    r"""\#[^\n]* | <[^\x00-\x20<>"{}|^`\\]*> | (?:[?@:]|[^\W\d])[\w:.\-%]*
+    r"""\#[^\n]* | <[^\x00-\x20<>"{}|^`\\]*> | (?:[?:]|@(?=[A-Za-z])|[^\W\d])[\w:.\-%]*
       | (?P<text>"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*')
       | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)""",
     re.VERBOSE,

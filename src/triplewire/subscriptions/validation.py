@@ -154,7 +154,7 @@ def _named(name: NamedNode, model: ConceptModel) -> NamedNode:
 
 
 def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
-    """A warning for each class or property that the model does not mention."""
+    """A warning for each class, property or concept that the model does not mention."""
     classes = [c.cls for c in pattern.classes] + [cls for _, cls in _typings(pattern)]
     classes += [c.cls for c in pattern.is_a if c.cls not in model.types]
     properties = [arc.property for arc in pattern.arcs if isinstance(arc.property, NamedNode)]
@@ -164,6 +164,8 @@ def _unknown_terms(pattern: Pattern, model: ConceptModel) -> Iterator[str]:
     if model.properties:
         undeclared = (p for p in properties if p not in model.properties and _needs_declaring(p))
         yield from _unknown("property", undeclared, lambda: model.property_names)
+    concepts = (c for f in pattern.filters for c in _concepts(f) if c not in model.concept_parents)
+    yield from _unknown("concept", concepts, lambda: Names(model.concept_parents))
 
 
 def _is_known(cls: NamedNode, model: ConceptModel) -> bool:
@@ -182,6 +184,18 @@ def _paths(expression: Expression) -> Iterator[tuple[NamedNode, ...]]:
         case Call(_, arguments):
             for argument in arguments:
                 yield from _paths(argument)
+
+
+def _concepts(expression: Expression) -> Iterator[NamedNode]:
+    """The concepts that an expression asks for similarity to."""
+    match expression:
+        case Call("~", (_, NamedNode() as concept, _)):
+            yield concept
+        case AttributeTest(_, test):
+            yield from _concepts(test)
+        case Call(_, arguments):
+            for argument in arguments:
+                yield from _concepts(argument)
 
 
 def _unknown(kind: str, terms: Iterable[NamedNode], names: Callable[[], Names]) -> Iterator[str]:

@@ -144,6 +144,8 @@ class Wording:
                 return _being(_KINDS[name], "that is ")
             case Call("regex", (needle, Literal() as rule, *flags)) if _is(needle, about):
                 return _doing("match", f"/{shortened(rule.value)}/{self._flags(flags)}")
+            case Call("~", (needle, concept, Literal() as threshold)) if _is(needle, about):
+                return _being(f"similar to {self.expression(concept)} (above {threshold.value})")
             case Call(name, (needle, other)) if _is(needle, about) and not _speaks_of(other, about):
                 return self._compared(name, self.expression(other))
             case Call(name, (other, needle)) if (

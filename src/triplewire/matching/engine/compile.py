@@ -159,8 +159,10 @@ class _Compilation:
     def _way(self, way: Way) -> None:
         for atom in way:
             match atom:
-                case Demand(variable, label) if variable in self.numbers:
-                    self.labels[self.numbers[variable]].add(label)
+                case Demand(vertex, label) if vertex in self.numbers:
+                    self.labels[self.numbers[vertex]].add(label)
+                case Demand(Home(), label) if self.pattern.mapping == "homomorphic":
+                    self.labels[self.vertex(HOME)].add(label)
                 case Attribute(path, labels) if self.pattern.mapping == "homomorphic":
                     self._attribute(path, labels)
                 case _:

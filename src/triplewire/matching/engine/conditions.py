@@ -17,7 +17,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.matching.engine.ranks import FLIPPED, Range, known_value, prefix_range, range_of
 from triplewire.rdf.terms import Resource, Term
-from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Variable
+from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Home, Variable
 
 Label: TypeAlias = bytes | Range
 """What is asked of one vertex: a word of the labels' dictionary, or a range of values."""
@@ -39,9 +39,9 @@ UNDECIDED = _Undecided.UNDECIDED
 
 @dataclass(frozen=True)
 class Demand:
-    """A variable's vertex has a label."""
+    """A variable's vertex, or the home vertex, has a label."""
 
-    variable: Variable
+    vertex: Variable | Home
     label: Label
 
 
@@ -60,6 +60,17 @@ Way: TypeAlias = tuple[Atom, ...]
 def is_label(term: NamedNode | Literal, name: Names) -> bytes:
     """The label of being a certain constant, under the one name for all that are the same."""
     return b"i" + text_of(term if isinstance(term, Literal) else name(term))
+
+
+def similar_label(concept: NamedNode, threshold: Literal) -> bytes:
+    """The label of being similar to a concept."""
+    return b"~%s %s" % (threshold.value.encode(), text_of(concept))
+
+
+def read_similar_label(label: bytes) -> tuple[NamedNode, float]:
+    """The concept and the threshold that a label of similarity names."""
+    threshold, _, concept = label[1:].partition(b" ")
+    return NamedNode(concept.decode("utf-8", "surrogatepass")[1:-1]), float(threshold)
 
 
 @lru_cache(maxsize=100_000)
@@ -89,6 +100,8 @@ def _ways(expression: Expression, wanted: bool, name: Names) -> list[Way]:
             return [_attribute(path, way) for way in _ways(test, True, name)]
         case AttributeTest(path, _):
             return [(Attribute(path), UNDECIDED)]
+        case Call("~", (Variable() | Home() as vertex, NamedNode() as concept, Literal() as threshold)) if wanted:
+            return [(Demand(vertex, similar_label(concept, threshold)), UNDECIDED)]  # since the score is to be told
         case Call(operator, arguments) if wanted:
             return [_comparison(operator, arguments, name)]
         case _:
@@ -114,7 +127,7 @@ def _some(parts: list[list[Way]]) -> list[Way]:
 
 def _attribute(path: tuple[NamedNode, ...], way: Way) -> Way:
     """A way to satisfy an attribute's test: what it demands of the value, and whether that is all."""
-    labels = tuple(atom.label for atom in way if isinstance(atom, Demand) and atom.variable == VALUE)
+    labels = tuple(atom.label for atom in way if isinstance(atom, Demand) and atom.vertex == VALUE)
     found = Attribute(path, labels)
     return (found,) if len(labels) == len(way) else (found, UNDECIDED)
 

@@ -17,6 +17,7 @@ from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES, STANDALO
 from triplewire.matching.engine.conditions import text_of
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, offsets_of
 from triplewire.matching.engine.facts import Facts
+from triplewire.matching.engine.nearness import SimilarLabels
 from triplewire.matching.engine.ranks import Domains
 from triplewire.matching.engine.texts import Dictionary
 from triplewire.rdf.terms import Resource, Term
@@ -92,6 +93,9 @@ class Encoder:
                 labels[numbers[facts.vertices[vertex]]].add(loop)
         if self._compares:
             self._compare(facts, numbers, labels)
+        if self._similar is not None:
+            for term, own in zip(terms, labels, strict=True):
+                own.update(self._similar.of(facts.closed.profiles.of(term)))
         ranks, copies = self._ranks(terms)
         places = np.full(len(facts.vertices), -1, np.int32)
         places[entered] = np.arange(len(entered))
@@ -186,6 +190,14 @@ class Encoder:
         yield from facts.types.get(term, ())
         for name in self.model.aliases(term):
             yield from self.model.types.get(name, ())
+
+    @cached_property
+    def _similar(self) -> SimilarLabels | None:
+        """The labels of similarity, if any are asked for."""
+        if b"~" not in self.vocabulary.kinds:
+            return None
+        asked = ((n + 1, text) for n, text in enumerate(self.vocabulary.labels.texts) if text[:1] == b"~")
+        return SimilarLabels(asked, self.model)
 
     @cached_property
     def _lower(self) -> list[tuple[NamedNode, list[tuple[int, bool]]]]:

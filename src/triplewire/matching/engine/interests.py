@@ -133,7 +133,7 @@ class Scorer:
         if not self._attached or self.model.measure == "lin":
             return self._attached.items()
         named = {name for name in names_in(graph, self.model) if name in self._new}
-        for text in home_texts(graph):
+        for text in home_texts(graph, self.model):
             named |= words_for(self._new).occurring(text.value)
         return [(own, numbers) for own, numbers in self._attached.items() if any(c in named for c, _ in own)]
 

@@ -40,7 +40,7 @@ TYPE_TERM = 0
 
 _STRING = np.frombuffer(text_of(XSD.string), np.uint8)
 _TYPE = np.frombuffer(text_of(RDF.type), np.uint8)
-_OUT_OF_REACH = {b"L", b"g", b"G", ANY_VERTEX}
+_OUT_OF_REACH = {b"L", b"g", b"G", b"~", ANY_VERTEX}
 """The kinds of labels that depend on more than one term, or that classes have which are only superclasses."""
 
 

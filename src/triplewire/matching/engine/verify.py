@@ -15,9 +15,9 @@ from typing import TypeAlias, TypeVar
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.brute import Mu, arcs_of, image, injective, is_a, match_one, score
+from triplewire.matching.brute import Found, Mu, arcs_of, degree, image, injective, is_a, match_one, score
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.matcher import MOST_MAPPINGS, Binding
+from triplewire.matching.matcher import MOST_MAPPINGS
 from triplewire.matching.residual import solutions
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.evaluate import holds
@@ -62,22 +62,28 @@ class Verifier:
         for alternative in subscription.alternatives:
             if best == 1.0:
                 break
-            found = score(alternative.pattern, self.closed, self.facts.profile)
-            if found is not None and (best is None or found > best) and self._matches(alternative):
-                best = found
+            found = score(alternative.pattern, self.closed)
+            if found is not None and (best is None or found > best):
+                fit = self._fit(alternative)
+                if fit is not None and (best is None or min(found, fit) > best):
+                    best = min(found, fit)
         return best
 
-    def outcome(self, subscription: Subscription) -> tuple[float, list[Binding]] | None:
-        """Score and bindings if one alternative matches, else None. Of very many mappings the first found count."""
-        return match_one(subscription, self.closed, self.facts.profile, self._first_mappings)
+    def outcome(self, subscription: Subscription) -> Found | None:
+        """What is found if one alternative matches, else None. Of very many mappings the first found count."""
+        return match_one(subscription, self.closed, self._first_mappings)
 
-    def _matches(self, alternative: Alternative) -> bool:
+    def _fit(self, alternative: Alternative) -> float | None:
+        """How well an alternative's pattern fits at best; None if it does not, or its residual has no solution."""
         pattern, residual = alternative.pattern, alternative.residual
         if pattern.needs_home and self.closed.home is None:
-            return False
-        if next(self.mappings(pattern), None) is None:
-            return False
-        return residual is None or solutions(residual, self.closed) is not None
+            return None
+        found = self._first_mappings(pattern, self.closed)
+        fits = (degree(pattern, mu, self.closed)[0] if pattern.is_graded else 1.0 for mu in found)
+        best = max(fits, default=None) if pattern.is_graded else next(fits, None)
+        if best is None or residual is None or solutions(residual, self.closed) is not None:
+            return best
+        return None
 
     def _first_mappings(self, pattern: Pattern, _event: ClosedEvent) -> Iterator[Mu]:
         return islice(self.mappings(pattern), MOST_MAPPINGS)
@@ -162,7 +168,8 @@ class Verifier:
 
     def _evaluated(self, filter_: Expression, mu: Mu) -> bool:
         self.work["filters evaluated"] += 1
-        return holds(filter_, lambda part: image(mu, part, self.closed), self._values)
+        nearness = self.closed.profiles.similarity
+        return holds(filter_, lambda part: image(mu, part, self.closed), self._values, nearness)
 
     def _values(self, path: tuple[NamedNode, ...]) -> frozenset[Term]:
         """The terms at the end of a path from the home vertex."""

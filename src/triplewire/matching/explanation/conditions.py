@@ -11,10 +11,9 @@ from typing import TypeAlias
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.brute import arcs_of, image, is_a, values
+from triplewire.matching.brute import arcs_of, image, is_a, is_true
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.attributes import conjuncts
-from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import (
     Arc,
     ClassConstraint,
@@ -140,7 +139,8 @@ class Conditions:
         if isinstance(condition, Arc):
             return any(self.triples(condition, mu))
         if isinstance(condition, Filter):
-            return holds(condition.expression, lambda v: self._image(v, mu), lambda path: values(path, self.event))
+            known = {variable: term for variable, term in mu.items() if term is not None}
+            return is_true(condition.expression, known, self.event)
         term = self._image(condition.vertex, mu)
         if term is None:
             return False

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from triplewire.concepts.derivation import Chain
+from triplewire.matching.explanation.closeness import Closest, InterestReason
 from triplewire.matching.explanation.conditions import Apart, Condition, Filter, HasHome
 from triplewire.matching.explanation.explanation import Explanation
 from triplewire.matching.explanation.reasons import (
@@ -13,7 +14,6 @@ from triplewire.matching.explanation.reasons import (
     ArcReason,
     FilterReason,
     Finding,
-    InterestReason,
     Reason,
     ResidualReason,
     VertexReason,
@@ -75,7 +75,7 @@ def _reason(reason: Reason, telling: Telling) -> dict[str, Any]:
         case VertexReason(vertex, there, chain, classes, nearest):
             found = None if vertex is None or not there else str(vertex)
             return {"found": found, "chain": _chain(chain), "classes": _texts(classes), "nearest": _texts(nearest)}
-        case FilterReason(values, leaves):
+        case FilterReason(values, leaves, score):
             put_in = {str(variable): str(term) for variable, term in values}
             tests = [
                 {
@@ -83,22 +83,13 @@ def _reason(reason: Reason, telling: Telling) -> dict[str, Any]:
                     "wanted": leaf.wanted,
                     "values": _texts(leaf.values),
                     "error": leaf.error or None,
+                    "concepts": list(map(_closest, leaf.closest)),
                 }
                 for leaf in leaves
             ]
-            return {"values": put_in, "tests": tests}
+            return {"values": put_in, "tests": tests, "score": score}
         case InterestReason(score, threshold, concepts):
-            closest = [
-                {
-                    "concept": str(one.concept),
-                    "closest": None if one.closest is None else str(one.closest),
-                    "similarity": one.similarity,
-                    "upward": _texts(one.upward),
-                    "downward": _texts(one.downward),
-                    "named_by": None if one.named_by is None else str(one.named_by),
-                }
-                for one in concepts
-            ]
+            closest = [_closest(one) | {"needed": reason.needed(one)} for one in concepts]
             return {"score": score, "threshold": threshold, "concepts": closest}
         case ResidualReason(asked, rows):
             return {"asked": asked, "rows": rows}
@@ -106,6 +97,17 @@ def _reason(reason: Reason, telling: Telling) -> dict[str, Any]:
             return {"found": str(vertex)}
         case None:
             return {}
+
+
+def _closest(one: Closest) -> dict[str, Any]:
+    return {
+        "concept": str(one.concept),
+        "closest": None if one.closest is None else str(one.closest),
+        "similarity": one.similarity,
+        "upward": _texts(one.upward),
+        "downward": _texts(one.downward),
+        "named_by": None if one.named_by is None else str(one.named_by),
+    }
 
 
 def _chain(chain: Chain) -> list[dict[str, Any]]:

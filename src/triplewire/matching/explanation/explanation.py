@@ -6,14 +6,19 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode
-
 from triplewire.concepts.closure import ClosedEvent, close
 from triplewire.concepts.model import ConceptModel
-from triplewire.concepts.profile import event_profile
+from triplewire.matching.brute import degree
+from triplewire.matching.explanation.closeness import InterestReason
 from triplewire.matching.explanation.conditions import Condition, Conditions, HasHome
 from triplewire.matching.explanation.nearest_miss import BUDGET, Part, all_mappings, largest_part
-from triplewire.matching.explanation.reasons import Finding, InterestReason, Reasons, ResidualReason, interest_finding
+from triplewire.matching.explanation.reasons import (
+    FilterReason,
+    Finding,
+    Reasons,
+    ResidualReason,
+    interest_finding,
+)
 from triplewire.matching.matcher import TooManyMappingsError
 from triplewire.matching.residual import solutions
 from triplewire.rdf.graph import Event
@@ -25,10 +30,10 @@ from triplewire.subscriptions.pattern import Alternative, Subscription, Variable
 class Explanation:
     """Why an event trips a subscription, or how nearly it does.
 
-    It is about one alternative: the first that matches, with the first of its mappings in the order of bindings, or
-    else the one of which the least is missing, with the mapping under which the largest part of it holds. ``mappings``
-    counts the alternative's mappings, None if they are too many. ``complete`` is false if a nearer miss may have been
-    left untried.
+    It is about one alternative: the first that matches, with the first of its best mappings in the order of bindings;
+    or else the one of which the least is missing, with the mapping under which the largest part of it holds.
+    ``mappings`` counts the alternative's mappings, None if they are too many. ``complete`` is false if a nearer miss
+    may have been left untried.
     """
 
     event: Event
@@ -43,8 +48,9 @@ class Explanation:
 
     @property
     def score(self) -> float:
-        """The least score of the alternative's interests, 1 if it has none."""
-        return min((f.reason.score for f in self.findings if isinstance(f.reason, InterestReason)), default=1.0)
+        """The least similarity that the alternative asks for and has, 1 if it asks for none."""
+        reasons = (finding.reason for finding in self.findings)
+        return min((r.score for r in reasons if isinstance(r, InterestReason | FilterReason)), default=1.0)
 
     @property
     def missing(self) -> tuple[Finding, ...]:
@@ -55,10 +61,7 @@ class Explanation:
 def explain(subscription: Subscription, event: Event, model: ConceptModel) -> Explanation:
     """Say why an event trips a subscription, or what is missing."""
     closed = close(event.graph, model)
-    profile = event_profile(event.graph, model)
-    explanations = (
-        _Trial(subscription, event, closed, profile, n).explanation() for n in range(len(subscription.alternatives))
-    )
+    explanations = (_Trial(subscription, event, closed, n).explanation() for n in range(len(subscription.alternatives)))
     tried: list[Explanation] = []
     for explanation in explanations:
         if explanation.matched:
@@ -74,7 +77,6 @@ class _Trial:
     subscription: Subscription
     event: Event
     closed: ClosedEvent
-    profile: frozenset[NamedNode]
     number: int
 
     def explanation(self) -> Explanation:
@@ -106,7 +108,7 @@ class _Trial:
     def _beyond(self, alternative: Alternative, pattern_holds: bool) -> Iterator[Finding]:
         """The interests, and the residual if the rest holds."""
         for interest in alternative.pattern.interests:
-            finding = interest_finding(interest, self.closed, self.event.graph, self.profile)
+            finding = interest_finding(interest, self.closed)
             pattern_holds = pattern_holds and finding.holds
             yield finding
         if alternative.residual is not None:
@@ -122,10 +124,18 @@ def _part(conditions: Conditions, budget: int) -> tuple[Part, int | None]:
         mappings = all_mappings(conditions)
         count = len(mappings)
         if mappings:
-            return Part(min(mappings, key=_in_order), frozenset(), complete=True), count
+            return Part(_first(mappings, conditions), frozenset(), complete=True), count
     except TooManyMappingsError:
         pass
     return largest_part(conditions, budget), count
+
+
+def _first(mappings: list[dict[Variable, Term]], conditions: Conditions) -> dict[Variable, Term]:
+    """The first mapping in the order of bindings; of a pattern that asks for similarity, the first of the best."""
+    pattern, event = conditions.pattern, conditions.event
+    if not pattern.is_graded:
+        return min(mappings, key=_in_order)
+    return min(mappings, key=lambda mapping: (-degree(pattern, mapping, event)[0], _in_order(mapping)))
 
 
 def _in_order(mapping: dict[Variable, Term]) -> str:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.concepts.derivation import Chain, Derivations, Fact, Step
-from triplewire.concepts.profile import event_profile, home_texts
-from triplewire.concepts.proposed import words_for
-from triplewire.concepts.similarity import Way
 from triplewire.matching.brute import at_or_below, classes, image, values
+from triplewire.matching.explanation.closeness import Closest, InterestReason, closest
 from triplewire.matching.explanation.conditions import Apart, Condition, Conditions, Filter, HasHome, Mu
 from triplewire.rdf.graph import Graph
 from triplewire.rdf.terms import OWL, RDF, RDFS, Resource, Term, Triple
-from triplewire.subscriptions.evaluate import evaluate, holds, truth
+from triplewire.subscriptions.degree import Degrees
+from triplewire.subscriptions.evaluate import evaluate, holds, truth, value_or
 from triplewire.subscriptions.functions import FilterError
 from triplewire.subscriptions.pattern import (
     VALUE,
@@ -73,47 +73,27 @@ class VertexReason:
 class Leaf:
     """A comparison, call or test within a filter, and what it should come to.
 
-    ``values`` are what was found for an attribute: of one that holds, those that satisfy it. ``error`` says why it is
-    neither true nor false.
+    ``values`` are what was found for an attribute: of one that holds, those that satisfy it. ``closest`` is what comes
+    closest to each concept that it asks for. ``error`` says why it is neither true nor false.
     """
 
     expression: Expression
     wanted: bool
     values: tuple[Term, ...] = ()
     error: str = ""
+    closest: tuple[Closest, ...] = ()
 
 
 @dataclass(frozen=True)
 class FilterReason:
-    """The values put in, and the leaves that make the filter true, or the fewest that would have to change."""
+    """The values put in, and the leaves that make the filter true, or the fewest that would have to change.
+
+    ``score`` is the least similarity among the former.
+    """
 
     values: tuple[tuple[Variable | Home, Term], ...]
     leaves: tuple[Leaf, ...]
-
-
-@dataclass(frozen=True)
-class Closest:
-    """A concept of an interest, the one of the event that is closest to it, and how the two meet.
-
-    ``upward`` leads from the one to where they meet, ``downward`` from there to the other; None is the root.
-    ``named_by`` is the vertex or text of the event that brings the concept in.
-    """
-
-    concept: NamedNode
-    closest: NamedNode | None = None
-    similarity: float = 0.0
-    upward: Way = ()
-    downward: Way = ()
-    named_by: Term | None = None
-
-
-@dataclass(frozen=True)
-class InterestReason:
-    """The score, which must be greater than the threshold, and what it is the mean of."""
-
-    score: float
-    threshold: float
-    concepts: tuple[Closest, ...]
+    score: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -285,7 +265,8 @@ class Reasons:
         put_in = tuple((v, term) for v in spoken if (term := self._image(v)) is not None)
         unmapped = [v for v in self.conditions.variables[condition] if self.mu.get(v) is None]
         leaves = () if unmapped else tuple(self._leaves(expression, True, holds_))
-        return Finding(condition, holds_, FilterReason(put_in, tuple(dict.fromkeys(leaves))))
+        score = self._degrees.of(expression)[0] if holds_ else 1.0
+        return Finding(condition, holds_, FilterReason(put_in, tuple(dict.fromkeys(leaves)), score))
 
     def _leaves(self, expression: Expression, wanted: bool, as_wanted: bool) -> list[Leaf]:
         """The leaves that make an expression what is wanted, or else the fewest that would have to change for it."""
@@ -308,7 +289,14 @@ class Reasons:
             return False
 
     def _evaluated(self, expression: Expression) -> Term:
-        return evaluate(expression, lambda v: self._image(v), lambda path: values(path, self.event))
+        return evaluate(expression, self._image, self._values, self.event.profiles.similarity)
+
+    @property
+    def _degrees(self) -> Degrees:
+        return Degrees(self._image, self._values, self.event.profiles.similarity)
+
+    def _values(self, path: tuple[NamedNode, ...]) -> frozenset[Term]:
+        return values(path, self.event)
 
     def _leaf(self, expression: Expression, wanted: bool) -> Leaf:
         error = ""
@@ -317,43 +305,37 @@ class Reasons:
         except FilterError as reason:
             error = str(reason)
         if not isinstance(expression, AttributeTest | AttributeExists):
-            return Leaf(expression, wanted, (), error)
-        there = sorted(values(expression.path, self.event), key=str)
-        if isinstance(expression, AttributeTest):
-            satisfying = [term for term in there if self._satisfies(term, expression.test)]
-            there = satisfying or there
-        return Leaf(expression, wanted, tuple(there[:SHOWN]), error)
+            return Leaf(expression, wanted, (), error, tuple(self._closest(expression, ())))
+        there = sorted(self._values(expression.path), key=str)
+        if isinstance(expression, AttributeExists):
+            return Leaf(expression, wanted, tuple(there[:SHOWN]), error)
+        there = [term for term in there if self._satisfies(term, expression.test)] or there
+        closest = tuple(self._closest(expression.test, there))
+        return Leaf(expression, wanted, tuple(there[:SHOWN]), error, closest)
 
     def _satisfies(self, term: Term, test: Expression) -> bool:
-        return holds(test, lambda v: term if v == VALUE else self._image(v), lambda path: values(path, self.event))
+        return holds(test, partial(value_or, term, self._image), self._values, self.event.profiles.similarity)
+
+    def _closest(self, test: Expression, there: Sequence[Term]) -> Iterator[Closest]:
+        """What comes closest to each concept that a test asks for, among the vertices that it is about."""
+        match test:
+            case Call("~", (Variable() | Home() as vertex, NamedNode() as concept, _)):
+                known = self._image(vertex)
+                vertices = there if vertex == VALUE else [] if known is None else [known]
+                profile = frozenset(c for one in vertices for c in self.event.profiles.of(one))
+                texts = self.event.profiles.home_texts if vertices == [self.event.home] else vertices
+                yield closest(concept, profile, self.event.profiles, texts)
+            case Call(_, arguments):
+                for argument in arguments:
+                    yield from self._closest(argument, there)
 
 
-def interest_finding(interest: Interest, event: ClosedEvent, graph: Graph, profile: frozenset[NamedNode]) -> Finding:
+def interest_finding(interest: Interest, event: ClosedEvent) -> Finding:
     """How similar an event is to an interest, concept by concept."""
-    measure = event.model.similarity
-    if interest.attached:
-        measure = measure.extended(interest.attached)
-        profile = event_profile(graph, event.model, interest.attached)
-    score = measure.profiles(interest.concepts, profile)
-    concepts = []
-    for concept in interest.concepts:
-        near = max(sorted(profile, key=str), key=lambda c: measure.concepts(concept, c), default=None)
-        if near is None:
-            concepts.append(Closest(concept))
-            continue
-        similarity, up, down = measure.meeting(concept, near)
-        concepts.append(Closest(concept, near, similarity, up, down[::-1], _named_by(near, graph, interest, event)))
-    return Finding(interest, score > interest.threshold, InterestReason(score, interest.threshold, tuple(concepts)))
-
-
-def _named_by(concept: NamedNode, graph: Graph, interest: Interest, event: ClosedEvent) -> Term | None:
-    """The vertex of the event that is a concept, or the text at the home vertex that names it."""
-    vertices = sorted(event.model.aliases(concept) & graph.resources, key=str)
-    if vertices:
-        return vertices[0]
-    texts = sorted(home_texts(graph), key=str)
-    dictionary, words = event.model.dictionary, words_for(frozenset(new for new, _ in interest.attached))
-    return next((t for t in texts if any(concept in choice for choice in dictionary.spot_beside(words, t.value))), None)
+    profiles = event.profiles_with(interest.attached)
+    score = profiles.measure.profiles(interest.concepts, profiles.event)
+    concepts = tuple(closest(concept, profiles.event, profiles, profiles.home_texts) for concept in interest.concepts)
+    return Finding(interest, score > interest.threshold, InterestReason(score, interest.threshold, concepts))
 
 
 def _subclass(start: Resource, lower: Resource, upper: Resource) -> Step:

@@ -9,15 +9,14 @@ from typing import ClassVar
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.derivation import Chain, Fact, Step
+from triplewire.matching.explanation.closeness import Closest, InterestReason
 from triplewire.matching.explanation.conditions import Apart, Condition, Filter, HasHome
 from triplewire.matching.explanation.explanation import Explanation
 from triplewire.matching.explanation.reasons import (
     ApartReason,
     ArcReason,
-    Closest,
     FilterReason,
     Finding,
-    InterestReason,
     Leaf,
     ResidualReason,
     VertexReason,
@@ -252,6 +251,8 @@ class Telling:
         """What a part of a filter comes to: ``it`` is plain enough if there is no other part."""
         expression = _plain(leaf.expression)
         alone = isinstance(finding.condition, Filter) and _is_one(finding.condition.expression)
+        if leaf.closest and not leaf.error:
+            return self._similar(leaf, finding.holds)
         if isinstance(expression, AttributeTest | AttributeExists):
             name = ".".join(map(self.term, expression.path))
             if not leaf.values:
@@ -276,18 +277,34 @@ class Telling:
 
     def _interest(self, reason: InterestReason, holds: bool) -> str:
         lacking = "" if holds else f", {reason.threshold - reason.score:.2f} too little"
-        return f"the score is {reason.score:.2f}{lacking}; " + "; ".join(map(self._closest, reason.concepts))
+        told = "; ".join(map(self._closest, reason.concepts))
+        return f"{reason.score:.2f}{lacking}: {told}" + ("" if holds else f"; {self._needed(reason)}")
+
+    def _needed(self, reason: InterestReason) -> str:
+        """What the event would have had to be about."""
+        needed = ((self.term(one.concept), reason.needed(one)) for one in reason.concepts)
+        enough = " or ".join(f"{concept} above {least:.2f}" for concept, least in needed if least is not None)
+        return f"{enough} would do" if enough else "no one of them alone would do"
 
     def _closest(self, closest: Closest) -> str:
         concept = self.term(closest.concept)
         if closest.closest is None:
-            return f"{concept} 0.00: the event names no concept"
+            return f"{concept} 0.00, as nothing there is a concept"
         named = f", named by {self.term(closest.named_by)}" if isinstance(closest.named_by, Literal) else ""
         if closest.closest == closest.concept:
             return f"{concept} 1.00{named}"
-        way = "".join(f" ⊑ {self._concept(one)}" for one in closest.upward[1:])
-        way += "".join(f" ⊒ {self._concept(one)}" for one in closest.downward[1:])
-        return f"{concept} {closest.similarity:.2f} to {self.term(closest.closest)}{named} ({concept}{way})"
+        through = self._concept(closest.upward[-1])
+        return f"{concept} ≈ {self.term(closest.closest)} {closest.similarity:.2f} through {through}{named}"
+
+    def _similar(self, leaf: Leaf, holds: bool) -> str:
+        """How similar something is to the concepts that a part of a filter asks for."""
+        told = "; ".join(map(self._closest, leaf.closest))
+        expression = leaf.expression.test if isinstance(leaf.expression, AttributeTest) else leaf.expression
+        match expression:
+            case Call("~", (_, _, Literal() as threshold)) if not holds:
+                apart = abs(float(threshold.value) - leaf.closest[0].similarity)
+                return f"{told}, {apart:.2f} too {'little' if leaf.wanted else 'much'}"
+        return told
 
     def _concept(self, concept: NamedNode | None) -> str:
         return "everything" if concept is None else self.term(concept)

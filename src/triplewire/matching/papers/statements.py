@@ -148,6 +148,8 @@ def _only_pattern(subscription: Subscription, matcher: str) -> Pattern:
 def _check(pattern: Pattern, matcher: str) -> None:
     if pattern.interests:
         raise refused(matcher, "interests: it knows no similarity")
+    if pattern.is_graded:
+        raise refused(matcher, "filters that ask for similarity")
     if pattern.is_a:
         raise refused(matcher, f"is-a constraints: {pattern.is_a[0].vertex} {pattern.is_a[0].operator} …")
     for arc in pattern.arcs:

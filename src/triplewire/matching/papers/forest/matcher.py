@@ -164,6 +164,7 @@ def _accepted(subscription: Subscription) -> list[Conjunction]:
             (pattern.classes, "class constraint"),
             (pattern.is_a, "is-a constraint"),
             (pattern.interests, "interest"),
+            (pattern.is_graded, "filter that asks for similarity"),
             (not pattern.filters, "pattern without filters"),
         ):
             if part:

@@ -229,6 +229,7 @@ def _accepted(subscription: Subscription) -> Pattern:
         (alternative.residual is not None, "residual"),
         (alternative.answer is not None or subscription.bindings != "distinct", "selection of what is told"),
         (bool(pattern.interests), "interest"),
+        (pattern.is_graded, "filter that asks for similarity"),
         (bool(pattern.classes), "class constraint"),
         (not pattern.arcs, "pattern without arcs"),
         (any(arc.scope is not Scope.ASSERTED for arc in pattern.arcs), "arc that is not exact"),
