@@ -38,6 +38,8 @@ HOMES = {
     "starlette": "broker/*",
     "uvicorn": "broker/*",
     "sse_starlette": "broker/*",
+    "httpx": "broker/*",
+    "httpcore": "broker/*",
 }
 """Libraries that live in one room only."""
 

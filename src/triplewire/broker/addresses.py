@@ -1,0 +1,170 @@
+"""Addresses that users have us call: only public ones, whatever a name is made to lead to.
+
+A name is resolved, what it leads to is checked, and the connection goes to the very address that was checked. Since
+that is done wherever a connection is made, it holds for redirects as well, and for names that lead elsewhere the
+second time they are asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
+
+import httpcore
+import httpx
+
+from triplewire.errors import UsageError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+
+SCHEMES = ("http", "https")
+MOST_CONNECTIONS = 512
+RESOLVING = ThreadPoolExecutor(32, thread_name_prefix="resolve")
+"""Threads of their own: a name server that does not answer would else keep everything waiting that needs a thread."""
+
+NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        """
+        0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+        192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
+        2001::/23 2001:db8::/32 3fff::/20
+        """.split(),
+    )
+)
+"""Private, loopback, link-local, multicast, reserved: what the registries of special addresses list."""
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class ForbiddenAddress(httpcore.ConnectError):
+    """A name, or an address, that leads where users have no business."""
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one of the open internet's, also if it is an IPv4 address in the clothes of IPv6."""
+    if isinstance(address, IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour or _behind_nat64(address)
+        if inner is not None:
+            return is_public(inner)
+        if address not in GLOBAL_UNICAST:
+            return False
+    return not any(address in network for network in NOT_PUBLIC)
+
+
+def _behind_nat64(address: IPv6Address) -> IPv4Address | None:
+    return IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else None
+
+
+def networks(named: Iterable[str]) -> tuple[Network, ...]:
+    """Networks by their names, such as ``127.0.0.0/8`` or ``::1``."""
+    try:
+        return tuple(ip_network(name.strip()) for name in named)
+    except ValueError as error:
+        raise UsageError(f"{error}; a network is written as 127.0.0.0/8") from None
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses that a name leads to, by the system's resolver."""
+    loop = asyncio.get_running_loop()
+    found = await loop.run_in_executor(RESOLVING, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+class Addresses:
+    """Which addresses users may have us call: the public ones and, for development, those of ``allowed`` networks."""
+
+    def __init__(self, allowed: Iterable[Network] = (), resolver: Resolver = resolve) -> None:
+        self._allowed = tuple(allowed)
+        self._resolver = resolver
+
+    def check(self, url: str) -> None:
+        """Refuse an address that we would never call, as far as that can be said without asking a name server."""
+        try:
+            parsed = httpx.URL(url)
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise UsageError(f"{url!r} is no address: {error}") from None
+        if parsed.scheme not in SCHEMES or not parsed.host:
+            raise UsageError(f"{url!r} should begin with https:// or http:// and name a host")
+        if parsed.userinfo or parsed.fragment:
+            raise UsageError("an address to call should have no user, password or fragment in it")
+        if (literal := _literal(parsed.host)) is not None and not self._may_call(literal):
+            raise UsageError(f"{literal} is not a public address")
+
+    def client(self, **settings: Any) -> httpx.AsyncClient:
+        """A client that connects to nothing else. It takes no proxy from the environment, which would do the asking."""
+        return httpx.AsyncClient(transport=_Transport(self), trust_env=False, **settings)
+
+    async def reachable(self, host: str, port: int) -> list[str]:
+        """Those of the addresses that a name leads to now that may be called."""
+        literal = _literal(host)
+        try:
+            found = [str(literal)] if literal is not None else await self._resolver(host, port)
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError(f"the name {host} leads nowhere: {error}") from error
+        good = [one for one in found if (address := _literal(one)) is not None and self._may_call(address)]
+        if not good:
+            raise ForbiddenAddress(f"{host} leads to {', '.join(found) or 'nothing'}, which is not public")
+        return good
+
+    def _may_call(self, address: Address) -> bool:
+        return is_public(address) or any(address in network for network in self._allowed)
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+class _Transport(httpx.AsyncHTTPTransport):
+    """HTTP over connections that are made by ``_Connections``; names, and certificates for them, stay as they are."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        super().__init__(trust_env=False)
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=ssl.create_default_context(),
+            max_connections=MOST_CONNECTIONS,
+            max_keepalive_connections=MOST_CONNECTIONS // 2,
+            keepalive_expiry=30,
+            network_backend=_Connections(addresses),
+        )
+
+
+class _Connections(httpcore.AsyncNetworkBackend):
+    """Connects to an address that was checked a moment before, and to no other."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            async with asyncio.timeout(timeout):
+                reachable = await self._addresses.reachable(host, port)
+        except TimeoutError:
+            raise httpcore.ConnectTimeout(f"no name server tells where {host} leads") from None
+        for address in reachable[:-1]:
+            try:
+                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._inner.connect_tcp(reachable[-1], port, timeout, local_address, socket_options)
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
