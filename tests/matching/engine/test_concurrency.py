@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 from pyoxigraph import BlankNode, NamedNode
 
@@ -65,32 +69,117 @@ def test_a_match_sees_what_was_there_when_it_began_and_nothing_from_after_it_end
     assert len(index) == len(index.match(EVENT)) == 600
 
 
+def steps() -> list[tuple[list[int], list[int]]]:
+    """What a writer does: at each step it adds some subscriptions at once, or removes one. No two states are equal."""
+    rng = Random(1)
+    living = list(range(10))
+    found = []
+    for number in range(40):
+        if number % 3 == 2:
+            found.append(([], [living.pop(rng.randrange(len(living)))]))
+        else:
+            more = list(range(10 + 10 * number, 10 + 10 * number + rng.choice([1, 5, 9])))
+            found.append((more, []))
+            living += more
+    return found
+
+
+def states() -> dict[frozenset[str], int]:
+    """The states that the writer has had, by number."""
+    living = set(range(10))
+    found = {ids_of(living): 0}
+    for number, (more, fewer) in enumerate(steps(), 1):
+        living = living.difference(fewer).union(more)
+        found[ids_of(living)] = number
+    return found
+
+
+def ids_of(numbers: Iterable[int]) -> frozenset[str]:
+    return frozenset(everything(number).id for number in numbers)
+
+
 WRITING = """
 import sys
 from pathlib import Path
-from tests.matching.engine.test_concurrency import everything
+from tests.matching.engine.test_concurrency import everything, steps
 from triplewire.matching.engine.index import Index
 
 index = Index.open(Path(sys.argv[1]))
-for number in range(10, 40):
-    index.add(everything(number))
-    if number % 3 == 0:
+for number, (more, fewer) in enumerate(steps()):
+    input()
+    index.add_all(map(everything, more))
+    for one in fewer:
+        index.remove(everything(one).id)
+    if number % 4 == 0:
         index.merge()
 """
 
+READING = """
+import sys
+from pathlib import Path
+from tests.matching.engine.test_concurrency import EVENT, states, steps
+from tests.matching.engine.test_batch import batch_of
+from triplewire.matching.engine.index import Index
 
-def test_processes_open_an_index_while_another_merges_it(tmp_path):
+folder, kind = Path(sys.argv[1]), sys.argv[2]
+known, last, batch = states(), len(steps()), batch_of([EVENT])
+index = Index.open(folder)
+seen = -1
+while seen < last:
+    if kind == "opens":
+        index = Index.open(folder)
+    elif kind == "syncs":
+        index.sync()
+    if kind == "stays" and input():  # a line ends its rest
+        index.sync()
+    one_by_one = [match.subscription for match in index.match(EVENT)]
+    found = index.match_batch(batch).subscriptions.to_pylist()
+    assert found == one_by_one
+    now = known[frozenset(found)]
+    assert now >= seen
+    seen = now
+    print(seen, flush=True)
+"""
+
+
+def test_readers_see_what_a_writer_has_had_and_never_wait_for_it(tmp_path):
+    """Four processes look at a folder that a fifth changes and merges; for a while the fifth does not move at all."""
+    folder = tmp_path / "index"
     index = Index.build(map(everything, range(10)), ConceptModel())
-    index.save(tmp_path / "index")
+    index.save(folder)
     index.close()
+    with ExitStack() as stack:
+        kinds = ("syncs", "syncs", "opens", "stays")
+        *readers, staying = (started(stack, READING, str(folder), kind) for kind in kinds)
+        print(file=staying.stdin, flush=True)
+        assert [int(reader.stdout.readline()) for reader in (*readers, staying)] == [0] * 4
+        writer = started(stack, WRITING, str(folder))
+        print("\n" * 20, file=writer.stdin, flush=True)
+        assert all(any(number > 10 for number in map(int, reader.stdout)) for reader in readers)
+        print("\n" * 10, file=writer.stdin, flush=True)
+        writer.send_signal(signal.SIGSTOP)
+        for reader in readers:
+            assert all(reader.stdout.readline() for _ in range(5))
+        print(file=staying.stdin, flush=True)
+        assert staying.stdout.readline() == "0\n"
+        writer.send_signal(signal.SIGCONT)
+        print("\n" * 10, file=writer.stdin, flush=True)
+        assert writer.wait() == 0
+        assert [list(map(int, reader.stdout))[-1] for reader in readers] == [len(steps())] * 3
+        assert staying.communicate("\nsync\n")[0] == f"0\n{len(steps())}\n"
+        assert [process.wait() for process in (*readers, staying)] == [0] * 4
+
+
+def started(stack: ExitStack, code: str, *arguments: str) -> subprocess.Popen[str]:
+    """A process that is ended with the test."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    seen = [10]
-    with subprocess.Popen([sys.executable, "-c", WRITING, str(tmp_path / "index")], env=environment) as writer:
-        while writer.poll() is None:
-            opened = Index.open(tmp_path / "index")
-            assert len(opened) == len(opened.match(EVENT))
-            seen.append(len(opened))
-    assert writer.returncode == 0
-    assert seen == sorted(seen)
-    assert len(set(seen)) > 2
-    assert len(Index.open(tmp_path / "index")) == 40
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    stack.enter_context(process)
+    stack.callback(process.kill)
+    return process

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 from random import Random
 from zlib import crc32
@@ -45,15 +47,19 @@ def brute(model_, subscriptions):
     return matcher
 
 
-@pytest.fixture
-def saved(tmp_path):
+def make(place: Path) -> Path:
     """A folder with a version and a change in its journal."""
     model_, subscriptions = world(1)
     index = Index.build(subscriptions[:50], model_)
-    index.save(tmp_path / "index")
+    index.save(place / "index")
     index.add_all(subscriptions[50:])
     index.close()
-    return tmp_path / "index"
+    return place / "index"
+
+
+@pytest.fixture
+def saved(tmp_path):
+    return make(tmp_path)
 
 
 def files_of(path: Path) -> list[Path]:
@@ -150,10 +156,25 @@ def test_a_reader_goes_on_with_its_version_while_others_replace_it(saved):
     assert sum(path.is_dir() for path in saved.iterdir()) == folder._KEPT
 
 
+def changed(place: Path, more) -> Index:
+    """An index with changes in its journal that no version has yet."""
+    index = Index.open(place)
+    index.remove("s0")
+    index.add_all(more)
+    return index
+
+
+WORKS = {
+    "merge": lambda place, more: changed(place, more).merge,
+    "first save": lambda place, more: partial(Index.build(*reversed(world(1))).save, place / "first"),
+    "save elsewhere": lambda place, more: partial(changed(place, more).save, place / "elsewhere"),
+}
+"""What may be killed: made ready in one step, done in the other."""
+
 DYING = """
-import os, shutil, sys
+import os, resource, shutil, signal, sys
 from pathlib import Path
-from tests.matching.engine.test_folder import world
+from tests.matching.engine.test_folder import WORKS, world
 from triplewire.matching.engine.index import Index
 
 STEPS = ("open", "os.mkdir", "os.rename", "os.truncate", "os.remove", "os.rmdir")
@@ -161,50 +182,161 @@ saved = Path(sys.argv[1])
 model, more = world(2, 5)
 Index.build(more, model).merge()  # so that what is compiled is there before the forks
 
-def work(place, when):
-    uses = 0
+def use_at_most(place, uses):
+    left = uses
     def watch(step, arguments):
-        nonlocal uses
+        nonlocal left
         if step in STEPS and str(place) in str(arguments):
-            uses += 1
-            if uses == when:
+            left -= 1
+            if left < 0:
                 os.kill(os.getpid(), 9)
-    index = Index.open(place)
-    index.remove("s0")
-    index.add_all(more)
     sys.addaudithook(watch)
-    index.merge()
 
-for when in range(1, 100):
-    place = saved.parent / f"dying-{when}"
+def write_at_most(place, size):
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # which kills in the middle of a write
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+def dies(kind, limit, most):
+    place = saved.parent / f"dying {kind} {limit.__name__} {most}"
     shutil.copytree(saved, place)
     child = os.fork()
     if not child:
-        work(place, when)
+        work = WORKS[kind](place, more)
+        limit(place, most)
+        work()
         os._exit(0)
-    _, status = os.waitpid(child, 0)
-    if status == 0:
-        break
-    assert os.WTERMSIG(status) == 9
+    return os.waitpid(child, 0)[1] != 0
+
+for kind in WORKS:
+    assert any(not dies(kind, use_at_most, uses) for uses in range(100))
+    for size in (0, 100, 5000, 20000):
+        assert dies(kind, write_at_most, size)
 """
 
 
-def test_a_writer_killed_at_any_step_loses_nothing(saved):
-    """The writer is killed at its first, second, third, … use of a file, until it is through."""
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory) -> list[Path]:
+    """Folders whose writers were killed: at the first, second, third, … use of a file, until they were through; and
+    in the middle of writing one."""
+    saved = make(tmp_path_factory.mktemp("killed"))
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    subprocess.run([sys.executable, "-c", DYING, str(saved)], env=environment, check=True)
+    return list(saved.parent.glob("dying *"))
+
+
+def found(matcher):
+    return [matcher.match(event) for event in events(7, 3)]
+
+
+def after_changes():
     model_, subscriptions = world(1)
     expected = brute(model_, subscriptions)
     expected.remove("s0")
     for one in world(2, 5)[1]:
         expected.add(one)
-    matches = told(expected)
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    subprocess.run([sys.executable, "-c", DYING, str(saved)], env=environment, check=True)
-    places = list(saved.parent.glob("dying-*"))
+    return found(expected)
+
+
+@pytest.mark.parametrize("kind", WORKS)
+def test_a_writer_killed_at_any_step_loses_nothing(kind, killed):
+    """What was there is there, with all its changes; and it goes on from there."""
+    places = [place for place in killed if place.name.startswith(f"dying {kind} ")]
     assert len(places) > 12
+    expected = found(brute(*world(1))) if kind == "first save" else after_changes()
     for place in places:
         survivor = Index.open(place)
-        assert told(survivor) == matches
+        assert found(survivor) == expected
         survivor.merge()
-        assert told(Index.open(place)) == matches
-        assert not list(place.glob("unfinished*"))
         survivor.close()
+        assert found(Index.open(place)) == expected
+        assert not list(place.glob("unfinished*"))
+
+
+@pytest.mark.parametrize("kind", ["first save", "save elsewhere"])
+def test_a_first_save_that_was_killed_is_refused_by_name_until_it_is_done_again(kind, killed):
+    refused = whole = 0
+    for place in (place for place in killed if place.name.startswith(f"dying {kind} ")):
+        half = place / ("first" if kind == "first save" else "elsewhere")
+        try:
+            assert found(Index.open(half)) == found(Index.open(place))
+            whole += 1
+        except IndexFolderError as error:
+            assert half.name in str(error)
+            assert "holds no index" in str(error)
+            refused += 1
+        index = Index.open(place)
+        index.save(half)
+        index.close()
+        assert found(Index.open(half)) == found(Index.open(place))
+        assert not list(half.glob("unfinished*"))
+    assert refused > 12
+    assert whole >= 1
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from tests.matching.engine.test_folder import world
+from triplewire.matching.engine.index import Index
+
+def files_of_at_most(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+def refused(work):
+    try:
+        work()
+    except OSError:
+        return True
+
+saved = Path(sys.argv[1])
+index = Index.open(saved)
+index.remove("s0")
+_, more = world(2, 5)
+for one in more[:3]:
+    files_of_at_most(index._writer.journal.end + 50)
+    assert refused(lambda: index.add(one))
+    assert refused(lambda: index.save(saved.parent / "elsewhere"))
+    assert refused(index.merge)
+    files_of_at_most(resource.RLIM_INFINITY)
+    index.remove(f"s{more.index(one) + 1}")
+index.add_all(more[3:])
+"""
+
+
+def test_what_a_full_disk_refused_is_not_there_and_what_came_after_it_is(saved):
+    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    subprocess.run([sys.executable, "-c", FULL, str(saved)], env=environment, check=True)
+    model_, subscriptions = world(1)
+    expected = brute(model_, subscriptions)
+    for number in range(4):
+        expected.remove(f"s{number}")
+    for one in world(2, 5)[1][3:]:
+        expected.add(one)
+    assert told(Index.open(saved)) == told(expected)
+    with pytest.raises(IndexFolderError, match="elsewhere holds no index"):
+        Index.open(saved.parent / "elsewhere")
+
+
+def test_a_reader_that_has_looked_at_nothing_yet_finds_all_in_a_version_that_is_gone(saved, monkeypatch):
+    for small in (1 << 30, 0):
+        monkeypatch.setattr(files, "SMALL", small)
+        reader, expected = Index.open(saved), told(Index.open(saved))
+        writer = Index.open(saved)
+        for _ in range(folder._KEPT):
+            writer.merge()
+        writer.close()
+        assert not reader._version.arrays.path.exists()
+        assert told(reader) == expected
+
+
+def test_what_is_added_while_an_index_is_saved_is_saved(tmp_path):
+    model_, subscriptions = world(1, 300)
+    index = Index.build(subscriptions[:100], model_)
+    left = iter(subscriptions[100:])
+    adding = threading.Thread(target=lambda: [index.add(one) for one in left])
+    adding.start()
+    for name in ("a", "b", "a", "c"):
+        index.save(tmp_path / name)
+    adding.join()
+    index.close()
+    assert len(Index.open(tmp_path / "c")) == 300

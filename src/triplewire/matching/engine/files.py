@@ -2,7 +2,8 @@
 
 A folder of arrays has a ``header.json``, which tells each file's size and checksum and where in it each array lies, and
 ends with a checksum of its own. The header and the sizes are checked when the folder is opened, which is fast whatever
-the size. A file's content is checked before its first use: at once if it is small, later if it is large.
+the size. A file's content is checked before its first use: at once if it is small, later if it is large. All files are
+mapped when the folder is opened, so that it may be removed while it is in use.
 """
 
 from __future__ import annotations
@@ -64,13 +65,15 @@ class ArrayFolder:
 
     path: Path
     header: Mapping[str, Any]
+    files: Mapping[str, Array]
 
     @classmethod
     def open(cls, path: Path) -> ArrayFolder:
         """Open a folder; one that is not whole, or not ours, is refused."""
-        opened = cls(path, _read_header(path / HEADER))
-        for name, told in opened.header["files"].items():
-            size = _size(path / name)
+        header = _read_header(path / HEADER)
+        opened = cls(path, header, {name: _mapped(path / name) for name in header["files"]})
+        for name, told in header["files"].items():
+            size = len(opened.files[name])
             if size != told["size"]:
                 raise IndexFolderError(f"{path / name} is damaged: it has {size} bytes instead of {told['size']}")
             if size <= SMALL:
@@ -80,19 +83,17 @@ class ArrayFolder:
     def check(self, name: str) -> None:
         """Compare a file's content with its checksum."""
         code = 0
-        with (self.path / name).open("rb") as file:
-            while block := file.read(_BLOCK):
-                code = crc32(block, code)
+        for start in range(0, len(self.files[name]), _BLOCK):
+            code = crc32(self.files[name][start : start + _BLOCK].data, code)
         if code != self.header["files"][name]["crc32"]:
             raise IndexFolderError(f"{self.path / name} is damaged: its content does not fit its checksum")
 
     def value(self, name: str, cls: type[Value], checked: bool = True) -> Value:
-        """A value made of a file's arrays, mapped into memory. Its content is checked first unless told otherwise."""
+        """A value made of a file's arrays. Its content is checked first unless told otherwise."""
         file = f"{name}.bin"
-        told = self.header["files"][file]
+        data, told = self.files[file], self.header["files"][file]
         if checked and told["size"] > SMALL:
             self.check(file)
-        data = np.memmap(self.path / file, np.uint8, "r").view(np.ndarray) if told["size"] else np.empty(0, np.uint8)
         arrays = {
             array: data[start : start + _bytes(dtype, shape)].view(dtype).reshape(shape)
             for array, (dtype, shape, start) in told["arrays"].items()
@@ -120,9 +121,10 @@ def _read_header(path: Path) -> dict[str, Any]:
     return header
 
 
-def _size(path: Path) -> int:
+def _mapped(path: Path) -> Array:
+    """A file's bytes, mapped into memory."""
     try:
-        return path.stat().st_size
+        return np.memmap(path, np.uint8, "r").view(np.ndarray) if path.stat().st_size else np.empty(0, np.uint8)
     except OSError as error:
         raise IndexFolderError(f"{path} is missing: {error.strerror}") from None
 

@@ -17,9 +17,11 @@ import fcntl
 import os
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -34,6 +36,8 @@ from triplewire.matching.engine.records import Written
 from triplewire.matching.engine.segment import Segment
 from triplewire.matching.engine.tables import Tables
 from triplewire.matching.engine.texts import Bytes, Texts
+
+Result = TypeVar("Result")
 
 CURRENT = "CURRENT"
 _NAME = re.compile(r"v[0-9]{6,}")
@@ -54,7 +58,16 @@ class Version:
         self.folder = folder
         self.name = name
         self.arrays = ArrayFolder.open(folder / name)
-        self.lines, self.journal_end = read_journal(folder / f"{name}.journal")
+        self.lines, self.journal_end = read_journal(self._journal)
+
+    @property
+    def _journal(self) -> Path:
+        return self.folder / f"{self.name}.journal"
+
+    def more(self) -> list[bytes]:
+        """The lines that have come to the journal since it was read, or since this was last asked."""
+        lines, self.journal_end = read_journal(self._journal, self.journal_end)
+        return lines
 
     @property
     def model_hash(self) -> str:
@@ -82,10 +95,15 @@ class Version:
 
 def open_current(folder: Path) -> Version:
     """The version that counts. If it is replaced while it is being opened, the one that replaced it."""
+    return while_current(folder, partial(Version, folder))
+
+
+def while_current(folder: Path, use: Callable[[str], Result]) -> Result:
+    """Use the version that counts, by name; again if that fails because another has replaced it meanwhile."""
     name = current_name(folder)
     while True:
         try:
-            return Version(folder, name)
+            return use(name)
         except IndexFolderError:
             now = current_name(folder)
             if now == name:
@@ -125,10 +143,10 @@ class Writer:
 
     def go_on(self, version: Version) -> None:
         """Write changes of a version from where its journal was read to."""
-        path = self.folder / f"{version.name}.journal"
-        if current_name(self.folder) != version.name or read_journal(path)[1] != version.journal_end:
-            raise UsageError(f"{self.folder} has changed since it was opened: open it again")
-        self.journal = Journal(path, version.journal_end)
+        path, end = self.folder / f"{version.name}.journal", version.journal_end
+        if current_name(self.folder) != version.name or read_journal(path, end)[0]:
+            raise UsageError(f"{self.folder} has changed since it was opened: sync first, or open it again")
+        self.journal = Journal(path, end)
 
     def write_version(self, segment: Segment, model: ConceptModel) -> Path:
         """Write a version under a name that does not count yet."""
@@ -150,7 +168,7 @@ class Writer:
         name = self._next_name()
         (self.folder / f"{name}.journal").write_bytes(b"")
         journal = Journal(self.folder / f"{name}.journal", 0)
-        journal.write([changes])
+        journal.write(changes)
         journal.sync()
         unfinished.rename(self.folder / name)
         sync_folder(self.folder)

@@ -19,8 +19,9 @@ import numpy as np
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
 from triplewire.matching.answer import told_match
+from triplewire.matching.engine.encoded import Flags
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.engine.folder import Version, Writer, open_current
+from triplewire.matching.engine.folder import Version, Writer, open_current, while_current
 from triplewire.matching.engine.journal import added, changes, removed
 from triplewire.matching.engine.segment import Segment
 from triplewire.matching.engine.state import State
@@ -50,7 +51,8 @@ class Index:
 
     An index lives in memory, or in a folder once it is saved to one or opened from it. There, what ``add`` and
     ``remove`` did outlives the process from the moment they return; ``sync`` makes sure that it outlives the machine.
-    ``work`` counts the nodes visited, candidates verified and filters evaluated.
+    One index may change a folder. Others that have it open stay as they are until they ``sync``. ``work`` counts the
+    nodes visited, candidates verified and filters evaluated.
     """
 
     def __init__(self, model: ConceptModel) -> None:
@@ -61,6 +63,8 @@ class Index:
         """How many of the state's segments are the snapshot, or are being merged into the next one."""
         self._version: Version | None = None
         self._writer: Writer | None = None
+        self._since: list[bytes] | None = None
+        """While a version is being written, the changes that come too late for it."""
         self._merging = threading.Lock()
         self._changing = threading.RLock()
         self._batching = threading.Lock()
@@ -118,7 +122,7 @@ class Index:
         latest = {one.id: prepare(one, self.model) for one in subscriptions}
         with self._changing:
             self._now()
-            self._write(added(one.subscription) for one in latest.values())
+            self._write(lambda: added(one.subscription for one in latest.values()))
             self._put(list(latest.values()))
         self._merge_if_due()
 
@@ -127,7 +131,7 @@ class Index:
             state = self._now()
             if not state.has(id_):
                 raise KeyError(id_)
-            self._write([removed(id_)])
+            self._write(lambda: removed(id_))
             self._state = state.without({id_})
             self._changes += 1
         self._merge_if_due()
@@ -193,27 +197,33 @@ class Index:
         return explain(subscription, event, self.model)
 
     def save(self, folder: Path) -> None:
-        """Write all to a folder as a new version, and live there from now on."""
-        with self._merging, self._changing:
-            self._now()
-            if self._version is None or self._version.folder != folder:
-                writer = Writer(folder)
-                if self._writer is not None:
-                    self._writer.close()
-                self._version, self._writer = None, writer
-        self.merge()
+        """Write all to a folder as a new version, and live there from now on; if that fails, where it lived before."""
+        self._now()
+        if self._version is not None and self._version.folder == folder:
+            self.merge()
+            return
+        writer = Writer(folder)
+        try:
+            self._merge(writer)
+        except BaseException:
+            writer.close()
+            raise
 
     def merge(self) -> None:
         """Merge all changes into a new snapshot. Whoever matches meanwhile does not wait for it."""
         with self._changing:
             self._now()
-            self._write([])
+            self._take_folder()
         self._merge()
 
     def sync(self) -> None:
-        """Have all changes so far on the disk."""
-        if self._writer is not None and self._writer.journal is not None:
-            self._writer.journal.sync()
+        """Be at one with the folder: have all changes so far on the disk, and see those that another has made."""
+        with self._changing:
+            if self._writer is not None and self._writer.journal is not None:
+                self._writer.journal.sync()
+            elif self._version is not None:
+                self._now()
+                while_current(self._version.folder, partial(self._follow, self._version))
 
     def close(self) -> None:
         """End what goes on in the background, and let others write to the folder."""
@@ -245,19 +255,49 @@ class Index:
         return State() if self._state is None else self._state
 
     def _load(self, version: Version) -> None:
-        latest = changes(version.lines)
-        self._state = State((version.segment(self.model),)).without(latest)
         self._fixed = 1
-        self._put([prepare(one, self.model) for one in latest.values() if one is not None])
+        self._state = self._changed(State((version.segment(self.model),)), version.lines)
 
-    def _write(self, lines: Iterable[bytes]) -> None:
-        """Write changes to the journal, if the index lives in a folder."""
+    def _follow(self, version: Version, name: str) -> None:
+        """See what the version of that name has come to, whether it is the one at hand or has replaced it."""
+        if name == version.name:
+            self._state = self._changed(self._now(), version.more())
+            return
+        newer = Version(version.folder, name)
+        if self.model.content_hash != newer.model_hash:
+            raise IndexFolderError(f"{newer.folder} has been made again with another ontology: open it again")
+        self._version = newer
+        self._load(newer)
+
+    def _changed(self, state: State, lines: Iterable[bytes]) -> State:
+        """The next state, with the changes that a journal's lines tell."""
+        latest = changes(lines)
+        if not latest:
+            return state
+        fresh = [prepare(one, self.model) for one in latest.values() if one is not None]
+        self._changes += len(latest)
+        return state.without(latest).with_new(fresh, self.model).tidied(self.model, self._fixed)
+
+    def _take_folder(self) -> None:
+        """Be the one that changes the folder, if the index lives in one."""
         if self._writer is None and self._version is not None:
             writer = Writer(self._version.folder)
-            writer.go_on(self._version)
+            try:
+                writer.go_on(self._version)
+            except BaseException:
+                writer.close()
+                raise
             self._writer = writer
+
+    def _write(self, line: Callable[[], bytes]) -> None:
+        """Write a change to the journal, if the index lives in a folder or is on its way into one."""
+        self._take_folder()
         if self._writer is not None and self._writer.journal is not None:
-            self._writer.journal.write(lines)
+            self._writer.journal.write(text := line())
+        elif self._since is not None:
+            text = line()
+        if self._since is not None:
+            self._since.append(text)
 
     def _put(self, prepared: Sequence[Prepared]) -> None:
         """Bring subscriptions into the state, in place of those with the same ids."""
@@ -300,26 +340,40 @@ class Index:
             self._background = threading.Thread(target=run, name="triplewire-index")
             self._background.start()
 
-    def _merge(self) -> None:
+    def _merge(self, into: Writer | None = None) -> None:
+        """Write a new snapshot: of the folder, or into another where the index lives from then on."""
         with self._merging:
             with self._changing:
                 state = self._now().tidied(self.model, self._fixed, most_new=0)
                 gone = [one.removed > 0 for one in state.segments]
-                writer = self._writer
-                mark = writer.journal.end if writer is not None and writer.journal is not None else 0
+                writer = into or self._writer
+                self._since = None if writer is None else []
                 self._state, self._fixed, self._changes = state, len(state.segments), 0
-            merged = Segment.merged(self.model, state.segments, removed=gone)
-            unfinished = writer.write_version(merged, self.model) if writer is not None else None
-            with self._changing:
-                if writer is not None and unfinished is not None:
-                    tail = writer.journal.since(mark) if writer.journal is not None else b""
-                    self._version = writer.publish(unfinished, tail)
-                    merged = self._version.segment(self.model)
-                for segment, before in zip(state.segments, gone, strict=True):
-                    for number in np.flatnonzero((segment.removed > 0) & ~before).tolist():
-                        merged.remove([segment.id_of(number)], int(segment.removed[number]))
-                now = self._now()
-                self._state, self._fixed = State((merged, *now.segments[len(state.segments) :]), now.new, now.number), 1
+            try:
+                merged = Segment.merged(self.model, state.segments, removed=gone)
+                unfinished = None if writer is None else writer.write_version(merged, self.model)
+                with self._changing:
+                    if writer is not None and unfinished is not None:
+                        merged = self._move(writer, unfinished)
+                    self._replace(state, gone, merged)
+            finally:
+                self._since = None
+
+    def _move(self, writer: Writer, unfinished: Path) -> Segment:
+        """Live in the version that a writer has made, which counts from now on."""
+        self._version = writer.publish(unfinished, b"".join(self._since or ()))
+        if self._writer is not None and self._writer is not writer:
+            self._writer.close()
+        self._writer = writer
+        return self._version.segment(self.model)
+
+    def _replace(self, old: State, gone: Sequence[Flags], merged: Segment) -> None:
+        """Put what was merged in the place of the segments that it was made of, without what is gone since then."""
+        for segment, before in zip(old.segments, gone, strict=True):
+            for number in np.flatnonzero((segment.removed > 0) & ~before).tolist():
+                merged.remove([segment.id_of(number)], int(segment.removed[number]))
+        now = self._now()
+        self._state, self._fixed = State((merged, *now.segments[len(old.segments) :]), now.new, now.number), 1
 
 
 def _told(event: Event, segment: Segment, matched: Mapping[int, float]) -> dict[str, Match]:

@@ -1,7 +1,8 @@
 """The journal: what has been added to and removed from an index since its snapshot was written.
 
-A line is a checksum and a change as JSON, ``{"add": …}`` or ``{"remove": id}``. A line that was being written when its
-process was killed is not whole, stands at the end, and counts for nothing: nobody was told that it was done.
+A line is a checksum and a change as JSON, ``{"add": [subscription, …]}`` or ``{"remove": id}``. What was added at once
+is one line, so that it is there at once. A line that is being written, or was when its process was killed, is not
+whole, stands at the end, and counts for nothing: nobody was told that it was done.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from triplewire.subscriptions.pattern import Subscription
 from triplewire.subscriptions.serial import from_value, to_json
 
 
-def added(subscription: Subscription) -> bytes:
-    """The line that says that a subscription was added."""
-    return _line(b'{"add":%s}' % to_json(subscription).encode())
+def added(subscriptions: Iterable[Subscription]) -> bytes:
+    """The line that says that subscriptions were added."""
+    return _line(b'{"add":[%s]}' % ",".join(map(to_json, subscriptions)).encode())
 
 
 def removed(id_: str) -> bytes:
@@ -27,17 +28,20 @@ def removed(id_: str) -> bytes:
     return _line(json.dumps({"remove": id_}).encode())
 
 
-def read_journal(path: Path) -> tuple[list[bytes], int]:
-    """A journal's lines, and where the last of them ends."""
+def read_journal(path: Path, start: int = 0) -> tuple[list[bytes], int]:
+    """A journal's lines from a place on, and where the last of them ends."""
     try:
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            file.seek(start)
+            text = file.read()
     except OSError as error:
         raise IndexFolderError(f"{path} is missing: {error.strerror}") from None
     *lines, rest = text.split(b"\n")
-    for number, line in enumerate(lines, 1):
+    for line in lines:
         if line[:9] != b"%08x " % crc32(line[9:]):
-            raise IndexFolderError(f"{path} is damaged: line {number} does not fit its checksum")
-    return lines, len(text) - len(rest)
+            place = start + text.index(line)
+            raise IndexFolderError(f"{path} is damaged: the line at byte {place} does not fit its checksum")
+    return lines, start + len(text) - len(rest)
 
 
 def changes(lines: Iterable[bytes]) -> dict[str, Subscription | None]:
@@ -46,8 +50,7 @@ def changes(lines: Iterable[bytes]) -> dict[str, Subscription | None]:
     for line in lines:
         change = json.loads(line[9:])
         if "add" in change:
-            subscription = from_value(change["add"])
-            found[subscription.id] = subscription
+            found.update((one.id, one) for one in map(from_value, change["add"]))
         else:
             found[change["remove"]] = None
     return found
@@ -62,16 +65,16 @@ class Journal:
         os.ftruncate(self._file, end)
         self.end = os.lseek(self._file, 0, os.SEEK_END)
 
-    def write(self, lines: Iterable[bytes]) -> None:
-        text = b"".join(lines)
-        while text:
-            done = os.write(self._file, text)
-            self.end += done
-            text = text[done:]
-
-    def since(self, place: int) -> bytes:
-        """What was written from a place on."""
-        return self.path.read_bytes()[place : self.end]
+    def write(self, line: bytes) -> None:
+        """Write a line, or nothing: half of one in the middle of a journal would spoil all that comes after it."""
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError:
+            os.ftruncate(self._file, self.end)
+            os.lseek(self._file, self.end, os.SEEK_SET)
+            raise
+        self.end = os.lseek(self._file, 0, os.SEEK_CUR)
 
     def sync(self) -> None:
         os.fsync(self._file)
