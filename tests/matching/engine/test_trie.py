@@ -38,6 +38,41 @@ def test_the_trie_finds_what_the_definition_finds(words: Vocabulary, number: int
                 assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
 
 
+def test_many_comparisons_of_few_attributes_find_what_the_definition_finds() -> None:
+    words = Vocabulary(labels=3, properties=2, ranges=100, domains=1, bounds=20)
+    for seed in range(8):
+        rng = Random(seed)
+        drawn = [_comparisons(rng, words) for _ in range(200)]
+        patterns = encoded(drawn, some_ranges(rng, words))
+        trie = build_trie(patterns)
+        assert len(trie.runs) > 0
+        scratch = Scratch(trie)
+        for _ in range(4):
+            event = some_event(rng, words, size=6)
+            arcs = {(rng.choice([0, 0, 1, 2]), rng.randrange(2), rng.randrange(1, 6)) for _ in range(rng.randint(2, 9))}
+            labels = np.array([HOME_LABEL, 1, 2, 1, 2], np.int32)  # of the first two, and of two others
+            event = replace(
+                event,
+                label_offsets=np.array([0, 1, 3, 3, 4, 5, 5]),
+                labels=labels,
+                arcs=np.array(sorted(arcs), np.int32),
+            )
+            for scratch.small in (SMALL, 0):
+                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+
+
+def _comparisons(rng: Random, words: Vocabulary) -> tuple[list[list[int]], list[tuple[int, int, int]], bool]:
+    """Home, and values of its attributes or of other values', most of which are asked to be in a range."""
+    size = rng.randint(2, 5)
+    ranges = range(words.labels, words.labels + words.ranges)
+    labels = [
+        [HOME_LABEL],
+        *([rng.choice(ranges) if rng.random() < 0.9 else rng.randint(1, 2)] for _ in range(1, size)),
+    ]
+    arcs = [(0 if rng.random() < 0.6 else end - 1, rng.randrange(words.properties), end) for end in range(1, size)]
+    return labels, arcs, rng.random() < 0.3
+
+
 def test_an_event_may_have_thousands_of_vertices() -> None:
     rng = Random(3)
     words = Vocabulary(labels=300, properties=20, ranges=0)

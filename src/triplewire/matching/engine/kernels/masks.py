@@ -56,13 +56,13 @@ def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, 
     return mask
 
 
-@kernel
+@part
 def in_range(domain, low, high, mask, ranks, first):
     """Those vertices of a mask whose value lies in a range."""
     left = mask
     while left != NOTHING:
         rank = ranks[domain, first + lowest(left)]
-        if rank < 0 or rank < low or rank > high:
+        if rank < low or rank > high:
             mask ^= left & (~left + ONE)
         left &= left - ONE
     return mask

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel, lowest, prefetch
-from .layout import BETWEEN, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST
-from .masks import DOUBT, NOTHING, ONE, TWO, check, in_range
+from .jit import kernel, lowest, part, prefetch
+from .layout import BETWEEN, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST, TAIL
+from .masks import DOUBT, NOTHING, ONE, THREE, TWO, check, in_range
 
 FEW = 8
 """So many siblings are looked at one by one."""
@@ -48,8 +48,9 @@ def enter_wide(
             )  # fmt: skip
         else:
             top, found, holding = enter_ranges(
-                run, mask, place, nodes, bounds, runs, ranks, first, stamps, epoch, stack, top, out, found, counters
-            )
+                run, mask, place, nodes, bounds, runs, len(having), columns, adjacent, ranks, first, stamps, epoch,
+                stack, bound, top, out, found, counters,
+            )  # fmt: skip
         held += np.uint64(holding)
     return top, found, held
 
@@ -92,31 +93,87 @@ def enter_labels(
     return top, found, held
 
 
-@kernel
-def enter_ranges(run, mask, place, nodes, bounds, runs, ranks, first, stamps, epoch, stack, top, out, found, counters):
+@part
+def enter_ranges(
+    run, mask, place, nodes, bounds, runs, plain, columns, adjacent, ranks, first, stamps, epoch, stack, bound, top,
+    out, found, counters,
+):  # fmt: skip
     """Enter those of a run that ask a range in which the value of some vertex of a mask lies."""
-    begin, end, kind, domain = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], np.int64(runs[run, 3])
+    domain = np.int64(runs[run, 3])
     least, most = extremes(mask, ranks, domain, first)
+    begin, end = near(bounds, np.int64(runs[run, 0]), np.int64(runs[run, 1]), np.int64(runs[run, 2]), least, most)
+    counters[0] += end - begin
     held = 0
-    if most < 0:
-        return top, found, held
-    if kind == POINT:
-        begin = seek_low(bounds, begin, end, least)
-    elif kind >= BETWEEN:
-        begin = seek_low(bounds, begin, end, least + 2 - (2 << (np.int64(kind) - BETWEEN)))
-    for child in range(begin, end):
-        low, high = bounds[2 * child], bounds[2 * child + 1]
-        if high < least if kind == FALLING else low > most:
-            break
-        counters[0] += 1
-        both = in_range(domain, low, high, mask, ranks, first)
-        if both != NOTHING:
-            held += 1
-            top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
+    if mask & (mask - ONE) == NOTHING and not place & DOUBT:
+        before = np.int64(top) + found
+        top, found = scan(
+            begin, end, least, mask, place, nodes, bounds, plain, columns, adjacent, ranks, first, bound, stack, top,
+            out, found, counters,
+        )  # fmt: skip
+        held = np.int64(top) + found - before
+    else:
+        for child in range(begin, end):
+            both = in_range(domain, bounds[2 * child], bounds[2 * child + 1], mask, ranks, first)
+            if both != NOTHING:
+                held += 1
+                top, found = admit(child, both, place, nodes, stamps, epoch, stack, top, out, found)
     return top, found, held
 
 
-@kernel
+@part
+def near(bounds, begin, end, kind, least, most):
+    """The first and one past the last of a run's siblings whose ranges may hold a rank from ``least`` to ``most``."""
+    if most < 0:
+        end = begin
+    elif kind == FALLING:
+        end = seek_high(bounds, begin, end, least)
+    else:
+        if kind == POINT:
+            begin = seek_low(bounds, begin, end, least)
+        elif kind >= BETWEEN:
+            begin = seek_low(bounds, begin, end, least + 2 - (2 << (kind - BETWEEN)))
+        end = seek_low(bounds, begin, end, most + 1)
+    return begin, end
+
+
+@part
+def scan(
+    begin, end, rank, mask, place, nodes, bounds, plain, columns, adjacent, ranks, first, bound, stack, top, out,
+    found, counters,
+):  # fmt: skip
+    """Put siblings in whose ranges the rank of the only vertex of a mask lies on the stack, or out if they are leaves.
+
+    Of a tail the first step is looked at too if it is a range at the end of an arc from a vertex that is bound: most
+    filters fail there. Nothing is branched upon, as what a sibling says does not foretell what the next will say.
+    """
+    above = np.uint64(place) << np.uint64(32)
+    for child in range(np.uint64(begin), np.uint64(end)):
+        row = child << TWO
+        tail = nodes[row + THREE] & TAIL != 0
+        leaf = nodes[row + THREE] & LEAF != 0
+        step = np.uint64(nodes[row]) if tail else child
+        label, arc = np.int64(nodes[(step << TWO) + ONE]), nodes[(step << TWO) + TWO]
+        ahead = tail & (label >= plain) & (np.int64(arc >> 24) < place)
+        origin = np.uint64(arc >> 24) if ahead else NOTHING
+        domain = np.uint64(label - plain) if ahead else NOTHING
+        there = adjacent[bound[origin] + columns[arc & 0xFFFFFF]]
+        value = ranks[domain, np.uint64(first + lowest(ONE if there == NOTHING else there))]
+        fails = (
+            ahead
+            & (there & (there - ONE) == NOTHING)
+            & ((value < bounds[step << ONE]) | (value > bounds[(step << ONE) + ONE]))
+        )
+        fits = (bounds[child << ONE] <= rank) & (rank <= bounds[(child << ONE) + ONE])
+        counters[0] += fits & fails
+        fits = fits & (not fails)
+        out[found] = child
+        found += np.int64(fits & leaf)
+        stack[top << ONE], stack[(top << ONE) + ONE] = child | above, mask
+        top += np.uint64(fits & (not leaf))
+    return top, found
+
+
+@part
 def admit(child, mask, place, nodes, stamps, epoch, stack, top, out, found):
     """A child holds: tell its group if it ends a pattern, otherwise put it on the stack."""
     if not place & DOUBT or stamps[child] != epoch:
@@ -132,7 +189,7 @@ def admit(child, mask, place, nodes, stamps, epoch, stack, top, out, found):
     return top, found
 
 
-@kernel
+@part
 def extremes(mask, ranks, domain, first):
     """The least and the greatest rank of some vertices; both -1 if none has one."""
     least, most = np.int64(-1), np.int64(-1)
@@ -170,7 +227,19 @@ def seek_label(nodes, begin, end, label):
     return begin
 
 
-@kernel
+@part
+def seek_high(bounds, begin, end, rank):
+    """The first of some siblings, sorted by the high ends of their ranges downwards, where that is less."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if bounds[2 * middle + 1] >= rank:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@part
 def seek_low(bounds, begin, end, rank):
     """The first of some siblings, sorted by the low ends of their ranges, where that is not less."""
     while begin < end:
