@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
@@ -24,51 +26,80 @@ class Synset:
 
 
 class WordNet:
-    """The nouns of WordNet: the senses of a word, the most frequent first, and what is above them."""
+    """The nouns of WordNet: the senses of a word, the most frequent first, and what is above them.
+
+    A sense is told by its synset's offset.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._senses = dict(map(_senses, _lines(folder / "index.noun")))
         self._synsets = dict(map(_synset, _lines(folder / "data.noun")))
+        self.above = cache(self._above)
 
-    def senses(self, label: str) -> list[Synset]:
+    def senses(self, label: str) -> tuple[int, ...]:
         """The senses of a word, or of the singular that it is the plural of."""
         found = self._senses.get(_lemma(label)) or self._senses.get("_".join(words_in(label)), ())
-        return [self._synsets[offset] for offset in found if offset in self._synsets]
+        return tuple(offset for offset in found if offset in self._synsets)
 
-    def above(self, sense: Synset) -> Iterator[Synset]:
-        """Every synset above one."""
-        seen: set[int] = set()
-        frontier = list(sense.hypernyms)
+    def words(self, sense: int) -> tuple[str, ...]:
+        """The words of a synset of which this is the most frequent sense, or the only one."""
+        words = self._synsets[sense].words
+        return tuple(word for word in words if (self._senses.get(_lemma(word)) or (sense,))[0] == sense)
+
+    def _above(self, sense: int) -> frozenset[int]:
+        """A sense, and every one above it."""
+        found: set[int] = set()
+        frontier = [sense]
         while frontier:
             offset = frontier.pop()
-            if offset not in seen and offset in self._synsets:
-                seen.add(offset)
-                yield self._synsets[offset]
+            if offset not in found and offset in self._synsets:
+                found.add(offset)
                 frontier += self._synsets[offset].hypernyms
+        return frozenset(found)
 
 
 def synonyms(model: ConceptModel, wordnet: WordNet) -> Iterator[tuple[NamedNode, Literal]]:
     """Words for the concepts of a model, in WordNet's order, that no concept is called by yet.
 
-    Of the senses of a concept's label, the one is taken that has most of the concept's ancestors above it; the most
-    frequent, if that does not tell.
+    A concept is taken for the sense of its labels that has most to do with the ontology: with the concept's other
+    labels, with those of the concepts above it, and of those right below. If nothing speaks for any sense, a label must
+    have but one. Of the words of a sense those are left out that mostly mean something else.
     """
+    children: dict[NamedNode, list[NamedNode]] = defaultdict(list)
+    for child in sorted(model.concept_parents, key=str):
+        for parent in model.concept_parents[child]:
+            children[parent].append(child)
     for concept in sorted(model.concept_parents, key=str):
-        above = {words_in(label) for name in _ancestors(concept, model) for label in _labels(name, model)}
+        above = [wordnet.senses(label) for name in _ancestors(concept, model) for label in _labels(name, model)]
+        below = [wordnet.senses(label) for name in children[concept] for label in _labels(name, model)]
+        own = dict.fromkeys(wordnet.senses(label) for label in _labels(concept, model))  # spellings are one label
+        sense = _best(list(own), above, below, wordnet)
         taken: dict[tuple[str, ...], None] = {}
-        for label in _labels(concept, model):
-            sense = _best(wordnet.senses(label), above, wordnet)
-            for word in sense.words if sense else ():
-                if words_in(word) not in taken and not model.dictionary.called(word):
-                    taken[words_in(word)] = None
-                    yield concept, Literal(word, language="en")
+        for word in () if sense is None else wordnet.words(sense):
+            if words_in(word) not in taken and not model.dictionary.called(word):
+                taken[words_in(word)] = None
+                yield concept, Literal(word, language="en")
 
 
-def _best(senses: list[Synset], above: set[tuple[str, ...]], wordnet: WordNet) -> Synset | None:
-    def shared(sense: Synset) -> int:
-        return len(above & {words_in(word) for synset in wordnet.above(sense) for word in synset.words})
+Senses = Iterable[tuple[int, ...]]
+"""The senses of some labels, label by label."""
 
-    return max(senses, key=shared, default=None)
+
+def _best(own: list[tuple[int, ...]], above: Senses, below: Senses, wordnet: WordNet) -> int | None:
+    """The sense that a concept has, by the senses of its labels and of its relatives' labels; None if none tells."""
+    upper = [frozenset(senses) for senses in above if senses]
+    lower = [frozenset().union(*map(wordnet.above, senses)) for senses in below if senses]
+
+    def support(sense: int) -> int:
+        kin = wordnet.above(sense)
+        labels = sum(sense in senses for senses in own) - 1
+        return labels + sum(not kin.isdisjoint(senses) for senses in upper) + sum(sense in found for found in lower)
+
+    candidates = list(dict.fromkeys(sense for senses in own for sense in senses))
+    best = max(candidates, key=support, default=None)
+    if best is None or support(best) > 0:
+        return best
+    return next((senses[0] for senses in own if len(senses) == 1), None)
 
 
 def _ancestors(concept: NamedNode, model: ConceptModel) -> set[NamedNode]:
