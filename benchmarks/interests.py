@@ -17,11 +17,15 @@ from benchmarks.report import report
 from triplewire.concepts.load import load_model
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.synonyms import Dictionary
-from triplewire.matching.engine.interests import Interests, Scorer
+from triplewire.matching.engine.interests import Interests
+from triplewire.matching.engine.postings import Postings
+from triplewire.matching.engine.scorer import Scorer
 from triplewire.matching.engine.texts import Texts
+from triplewire.rdf.graph import Graph
 
 STW = Path(__file__).parents[2] / "shared/data/stw"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+NO_GRAPH = Graph(())  # nobody attached new words to the model
 
 
 def main() -> None:
@@ -44,15 +48,16 @@ def matching(model: ConceptModel, interests: int = 1_000_000, seed: int = 1) -> 
     together = Interests(texts, np.arange(interests, dtype=np.int32), offsets, members, thresholds)
     papers = [json.loads(line)["concepts"] for line in (STW / "papers-train.ndjson").read_text().splitlines()]
     profiles = [frozenset(map(NamedNode, paper)) for paper in papers]
-    scorer = Scorer(together, model)
-    scorer.best(profiles[0])
+    postings = Postings.of(together)
+    scorer = Scorer(together, postings, model)
+    scorer.best(profiles[0], NO_GRAPH)
     before = _megabytes()
-    prepared = _spent(lambda: scorer.best(frozenset(concepts)))
+    prepared = _spent(lambda: scorer.best(frozenset(concepts), NO_GRAPH))
     kept = _megabytes() - before
     chosen = random.Random(seed).sample(profiles, 200)
-    scorer.match(chosen[0])
-    counts = [len(scorer.match(profile)[0]) for profile in chosen]
-    times = [_spent(lambda: scorer.match(profile)) for profile in chosen]  # noqa: B023
+    scorer.match(chosen[0], NO_GRAPH)
+    counts = [len(scorer.match(profile, NO_GRAPH)[0]) for profile in chosen]
+    times = [_spent(lambda: scorer.match(profile, NO_GRAPH)) for profile in chosen]  # noqa: B023
     row = {
         "interests": f"{interests:,}",
         "concepts": f"{len(concepts):,}",
@@ -60,6 +65,7 @@ def matching(model: ConceptModel, interests: int = 1_000_000, seed: int = 1) -> 
         "matches an event, median": f"{statistics.median(counts):,.0f}",
         "all rows, s": f"{prepared:.1f}",
         "all rows, MB": kept,
+        "postings, MB": sum(array.nbytes for array in vars(postings).values()) >> 20,
         "an event, least ms": f"{min(times) * 1e3:.1f}",
         "an event, median ms": f"{statistics.median(times) * 1e3:.1f}",
     }

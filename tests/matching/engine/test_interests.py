@@ -1,6 +1,7 @@
 """Interests of many subscriptions, scored together: what the formula says of each one alone."""
 
 from dataclasses import replace
+from math import fsum
 from random import Random
 
 import numpy as np
@@ -15,8 +16,11 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.profile import event_profile
 from triplewire.concepts.proposed import proposed, word_for
 from triplewire.matching import make_matcher
-from triplewire.matching.engine.interests import Interests, Scorer
-from triplewire.matching.engine.kernels.interests import near_enough
+from triplewire.matching.engine.index import Index
+from triplewire.matching.engine.interests import Interests
+from triplewire.matching.engine.kernels.interests import exact_sums, near_enough
+from triplewire.matching.engine.postings import Postings
+from triplewire.matching.engine.scorer import Scorer
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Interest, Pattern, Subscription
 from triplewire.testing import cloud_event
 
@@ -60,7 +64,7 @@ def plainly(interest, event, model):
 def test_interests_scored_together_have_the_scores_that_the_formula_gives_to_the_last_bit(measure, seed):
     model, interests, event = world(seed, measure)
     together = Interests.of(enumerate(interests))
-    best = Scorer(together, model).best(event_profile(event.graph, model), event.graph)
+    best = Scorer(together, Postings.of(together), model).best(event_profile(event.graph, model), event.graph)
     every = np.arange(len(interests), dtype=np.int32)
     assert together.scores(every, best).tolist() == [plainly(interest, event, model) for interest in interests]
 
@@ -70,7 +74,8 @@ def test_interests_scored_together_have_the_scores_that_the_formula_gives_to_the
 def test_those_found_are_those_above_their_threshold(seed):
     model, interests, event = world(seed)
     profile = event_profile(event.graph, model)
-    found, scores = Scorer(Interests.of(enumerate(interests)), model).match(profile, event.graph)
+    together = Interests.of(enumerate(interests))
+    found, scores = Scorer(together, Postings.of(together), model).match(profile, event.graph)
     plain = {i: plainly(interest, event, model) for i, interest in enumerate(interests)}
     above = {i: score for i, score in plain.items() if score > interests[i].threshold}
     assert dict(zip(found.tolist(), scores.tolist(), strict=True)) == above
@@ -87,13 +92,25 @@ def test_the_kernel_and_its_python_find_what_looking_at_every_interest_finds(see
     together = Interests.of(rows)
     best = best[: len(together.concepts)]
     means = np.add.reduceat(best[together.members], together.offsets[:-1]) / sizes
+    postings = Postings.of(together)
     found = np.empty(len(together.members), np.int32)
-    interpreted = found[: near_enough.py_func(best, *together._postings, found)]
-    assert (
-        sorted(interpreted.tolist())
-        == together.candidates(best).tolist()
-        == np.flatnonzero(means > thresholds).tolist()
+    tables = (*vars(postings).values(), together.offsets, together.members)
+    interpreted = found[: near_enough.py_func(best.astype(np.float32), *tables, found)]
+    compiled = sorted(postings.candidates(best, together).tolist())
+    assert sorted(interpreted.tolist()) == compiled
+    assert set(np.flatnonzero(means > thresholds)) <= set(compiled) <= set(np.flatnonzero(means > thresholds - 1e-5))
+
+
+@given(st.lists(st.lists(st.floats(-1e30, 1e30) | st.sampled_from([1e16, 1.0, -1e16, 1e-16, 0.1]), max_size=8)))
+def test_sums_are_rounded_once_compiled_or_not(rows):
+    terms, ends = (
+        np.array([term for row in rows for term in row]),
+        np.cumsum([len(row) for row in rows], dtype=np.int64),
     )
+    for kernel in (exact_sums, exact_sums.py_func):
+        sums = np.empty(len(rows))
+        kernel(terms, ends, np.empty(8), sums)
+        assert sums.tolist() == [fsum(row) for row in rows]
 
 
 def alternatives(rng, interests):
@@ -120,3 +137,17 @@ def test_the_engine_tells_the_matches_and_scores_of_brute_force(seed):
     for bindings in (False, True):
         engine, brute = ([match.as_line() for match in matcher.match(event, bindings)] for matcher in matchers)
         assert engine == brute
+
+
+def test_an_index_opened_from_a_folder_has_its_postings_mapped_and_matches_alike(tmp_path):
+    model, interests, event = world(7)
+    index = Index.build(alternatives(Random(7), interests), model)
+    index.save(tmp_path)
+    index.close()
+    opened = Index.open(tmp_path)
+    assert opened.match(event) == index.match(event) != []
+    (segment,) = opened._now().segments
+    for name, array in vars(segment.tables.postings).items():
+        assert isinstance(array.base, np.ndarray), name
+        assert not array.flags.writeable, name
+        assert np.array_equal(array, getattr(Postings.of(segment.layout.interests), name)), name

@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.encoded import EncodedPatterns, Flags, Ids, Offsets, offsets_of
 from triplewire.matching.engine.merge import Part, merge
 from triplewire.matching.engine.records import Kept, Written, joined
@@ -70,7 +69,7 @@ def put_together(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence
     parts = [Part(one.layout, one.patterns, gone) for one, gone in zip(chunks, removed, strict=True)]
     layout, patterns, origin = merge(parts)
     records = joined([_records(one.records) for one in chunks], origin)
-    return Segment(Tables(layout, tries.build_trie(patterns)), lambda: patterns, records, model)
+    return Segment(Tables.of(layout, patterns), lambda: patterns, records, model)
 
 
 def repeated(chunks: Sequence[Chunk]) -> list[Flags]:

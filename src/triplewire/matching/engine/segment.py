@@ -17,9 +17,9 @@ from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.encoded import EncodedPatterns, Flags, Ids
 from triplewire.matching.engine.events import Encoder
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.engine.interests import Scorer
 from triplewire.matching.engine.merge import Part, merge
 from triplewire.matching.engine.records import Kept, Records, joined, written
+from triplewire.matching.engine.scorer import Scorer
 from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out, prepare
 from triplewire.subscriptions.pattern import Subscription
 
@@ -54,7 +54,7 @@ class Segment:
         self.model = model
         self.removed = np.zeros(len(tables.layout.ids), np.int64)
         self.encoder = Encoder(tables.layout.vocabulary, model)
-        self._scorer = Scorer(tables.layout.interests, model)
+        self._scorer = Scorer(tables.layout.interests, tables.postings, model)
         self._local = threading.local()
 
     @classmethod
@@ -75,7 +75,7 @@ class Segment:
         if not parts:
             return cls.merged(model)
         layout, patterns, origin = merge(parts)
-        return cls(Tables(layout, tries.build_trie(patterns)), lambda: patterns, joined(records, origin), model)
+        return cls(Tables.of(layout, patterns), lambda: patterns, joined(records, origin), model)
 
     @classmethod
     def merged(
@@ -94,7 +94,7 @@ class Segment:
             parts.append(Part(layout, patterns, np.zeros(len(subscriptions), np.bool_)))
             layout, patterns, origin = merge(parts)
             records = joined([*(segment.records for segment in segments), records], origin)
-        return cls(Tables(layout, tries.build_trie(patterns)), lambda: patterns, records, model)
+        return cls(Tables.of(layout, patterns), lambda: patterns, records, model)
 
     def __len__(self) -> int:
         return len(self.layout.ids)

@@ -14,6 +14,7 @@ from triplewire.matching.engine.conditions import Label
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedPatterns, Flags, Ids, offsets_of
 from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
+from triplewire.matching.engine.postings import Postings
 from triplewire.matching.engine.ranks import Domains, Range
 from triplewire.matching.engine.texts import Dictionary, Texts
 from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
@@ -71,6 +72,11 @@ class Tables:
 
     layout: Layout
     trie: tries.Trie
+    postings: Postings
+
+    @classmethod
+    def of(cls, layout: Layout, patterns: EncodedPatterns) -> Tables:
+        return cls(layout, tries.build_trie(patterns), Postings.of(layout.interests))
 
 
 def lay_out(prepared: Iterable[Prepared]) -> tuple[Layout, EncodedPatterns, list[Subscription]]:
