@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import re
@@ -24,9 +25,13 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sy
 from tests.broker.clients import AUCTION, cloudevent, listening, publish, subscription
 from tests.broker.processes import descendants, name, still_there
 from tests.broker.test_sample import told
+from tests.subscriptions.test_profiles import PRINTED, of_its_own_case
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=60_000)
+
+NEWS = AUCTION.parent / "music-news"
+SITE, PEOPLE = "http://example.org/news", "http://example.org/people#"
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -255,6 +260,45 @@ def wait_for_java(running: Running, patience: float = 240) -> None:
     while not any(name(pid) == "java" for pid in descendants(running.process.pid)):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("matched")
+def test_the_case_studies_notify_whom_the_thesis_says(client: httpx.Client) -> None:
+    """Interests of both kinds; and what Paula hears of is offered to Alma until she declines."""
+    ontologies = "".join((folder / "ontology.ttl").read_text() for folder in (AUCTION, NEWS))  # the others' go on
+    headers = {"Content-Type": "text/turtle"}
+    client.post("/v1/ontologies", content=ontologies, headers=headers).raise_for_status()
+    client.post("/v1/profiles", content=(NEWS / "profiles.ttl").read_text(), headers=headers).raise_for_status()
+    for line in (NEWS / "subscriptions.ndjson").read_text().splitlines():
+        client.post("/v1/subscriptions", json=json.loads(line)).raise_for_status()
+    for line in (NEWS / "events.ndjson").read_text().splitlines():
+        publish(client, json.loads(line)).raise_for_status()
+    wait_until_matched(client)
+    items = client.get("/v1/notifications", params={"limit": 1000}).json()["items"]
+    found = sorted(
+        (item["event"], item["subscription"], f"{item['score']:.2f}") for item in items if item["source"] == SITE
+    )
+    page = (NEWS / "README.md").read_text()
+    shown = re.findall(r"^\| `([\w.-]+)` \| `([\w.-]+)` \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert [one for one in found if not one[1].startswith(PEOPLE)] == shown
+    assert [(e, s.removeprefix(PEOPLE), score) for e, s, score in found if s.startswith(PEOPLE)] == shown
+    assert of_its_own_case((event, subscription) for event, subscription, _ in shown) == PRINTED
+
+    def offered() -> list[str]:
+        items = client.get("/v1/suggestions", params={"person": f"{PEOPLE}alma"}).json()["items"]
+        return [item["event"] for item in items]
+
+    assert offered() == ["case-1", "case-3", "section-3.2"]
+    client.post("/v1/suggestions/1/decline", params={"person": f"{PEOPLE}alma"}).raise_for_status()
+    again = json.loads((NEWS / "events.ndjson").read_text().splitlines()[-1]) | {"id": "section-3.2-again"}
+    publish(client, again).raise_for_status()
+    wait_until_matched(client)
+    assert offered() == ["case-1", "case-3", "section-3.2"]
+
+
+def wait_until_matched(client: httpx.Client) -> None:
+    while (health := client.get("/healthz").json())["pipeline"] < health["log"]:
+        time.sleep(0.1)
 
 
 @pytest.mark.usefixtures("matched")

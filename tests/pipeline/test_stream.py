@@ -26,7 +26,7 @@ from tests.pipeline.world import (
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
-from triplewire.store import DeadLetter, Outcome, Store, store_url
+from triplewire.store import Store, store_url
 
 
 @pytest.fixture(autouse=True)
@@ -149,7 +149,7 @@ def test_a_batch_that_was_not_written_is_written_by_the_next_stream(
     store.subscribe(cheaper("a", 150, "Desktop"))
     store.append([offer(1)])
 
-    def fail(_store: Store, _outcomes: list[Outcome], _refused: list[DeadLetter], _upto: int) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
     with monkeypatch.context() as patch, streaming(spark, store, tmp_path) as query:

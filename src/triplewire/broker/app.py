@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from triplewire.broker import concepts, events, health, notifications, ontologies, page, subscriptions
+from triplewire.broker import concepts, events, health, notifications, ontologies, page, subscriptions, suggestions
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.state import State
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -36,7 +36,7 @@ def create_app(store: Store, lifting: Lifting = DEFAULT, hosts: Iterable[str] = 
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
     app.state.shared = State.over(store, lifting)
     answer_with_problems(app)
-    for room in (events, subscriptions, notifications, ontologies, concepts, health, page):
+    for room in (events, subscriptions, notifications, ontologies, concepts, suggestions, health, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)

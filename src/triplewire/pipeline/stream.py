@@ -23,6 +23,7 @@ from triplewire.pipeline import stage
 from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
 from triplewire.pipeline.session import session
+from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
 from triplewire.pipeline.standing import Standing
 from triplewire.store import DeadLetter, Outcome, Store
@@ -83,7 +84,8 @@ def start_stream(
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
     results = events.mapInArrow(partial(match_log, store=store, lifting=lifting), stage.SCHEMA)
-    writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store)))
+    society = Society(Store(store), lifting)
+    writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store), society=society))
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
 
 
@@ -101,8 +103,8 @@ def _standing(store: str, _process: int) -> Standing:
     return Standing(open_store(store))
 
 
-def write_results(results: DataFrame, _batch: int, store: Store) -> None:
-    """Write a batch's notifications and dead letters, and how far it went, in one transaction."""
+def write_results(results: DataFrame, _batch: int, store: Store, society: Society) -> None:
+    """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
     groups = results.select("position", "id", "told", "refusal").toArrow().to_pylist()
     outcomes = [
         Outcome(group["position"], group["id"], match["subscription"], match["score"], match["bindings"])
@@ -110,7 +112,9 @@ def write_results(results: DataFrame, _batch: int, store: Store) -> None:
         for match in group["told"] or ()
     ]
     refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
-    store.record(outcomes, refused, max((group["position"] for group in groups), default=0))
+    upto = max((group["position"] for group in groups), default=0)
+    society.propose(upto)
+    store.record(outcomes, refused, upto, society.offers(outcomes))
 
 
 def _reason(refusal: str) -> str:

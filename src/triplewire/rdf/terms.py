@@ -58,6 +58,7 @@ DAML_2000 = Vocabulary("http://www.daml.org/2000/12/daml+oil#")
 DAML_ONT = Vocabulary("http://www.daml.org/2000/11/daml-ont#")
 SCHEMA = Vocabulary("https://schema.org/")
 SCHEMA_HTTP = Vocabulary("http://schema.org/")
+FOAF = Vocabulary("http://xmlns.com/foaf/0.1/")
 TW = Vocabulary("urn:triplewire:")
 
 WELL_KNOWN_PREFIXES: dict[str, str] = {

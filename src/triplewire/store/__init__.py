@@ -3,11 +3,13 @@
 from triplewire.store.records import (
     DeadLetter,
     Notification,
+    Offer,
     Ontology,
     Outcome,
     Revision,
     StoredEvent,
     StoredProposal,
+    StoredSuggestion,
 )
 from triplewire.store.store import LOCAL, Store, store_url
 
@@ -15,11 +17,13 @@ __all__ = [
     "LOCAL",
     "DeadLetter",
     "Notification",
+    "Offer",
     "Ontology",
     "Outcome",
     "Revision",
     "Store",
     "StoredEvent",
     "StoredProposal",
+    "StoredSuggestion",
     "store_url",
 ]

@@ -80,6 +80,32 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """A suggestion that the pipeline makes: what is at a position is near to a subscription of a person."""
+
+    position: int
+    event: str
+    person: str
+    subscription: str
+    score: float
+
+
+@dataclass(frozen=True)
+class StoredSuggestion:
+    """An offer as it is told to the person, numbered in the order in which they were written."""
+
+    number: int
+    position: int
+    event: str
+    source: str
+    body: str
+    person: str
+    subscription: str
+    score: float
+    created: str
+
+
+@dataclass(frozen=True)
 class Notification:
     """An outcome as it is told to the subscriber, numbered in the order in which they were written."""
 

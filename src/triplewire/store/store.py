@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,19 @@ from sqlalchemy.exc import DatabaseError
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError, UsageError
 from triplewire.rdf.terms import Triple
-from triplewire.store import proposals
+from triplewire.store import people, proposals
 from triplewire.store.moments import last_position, now
+from triplewire.store.notifications import notification_of, notified
 from triplewire.store.records import (
     DeadLetter,
     Notification,
+    Offer,
     Ontology,
     Outcome,
     Revision,
     StoredEvent,
     StoredProposal,
+    StoredSuggestion,
 )
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import (
@@ -39,6 +42,7 @@ from triplewire.store.tables import (
     revisions,
 )
 from triplewire.store.versions import learn, put_version, version_of
+from triplewire.subscriptions.profiles import Person
 
 PIPELINE = "pipeline"
 AT_ONCE = "proposals accepted at once"
@@ -86,6 +90,13 @@ class Store:
         with self._connected() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield StoredEvent(*row)
+
+    def events_saying(self, text: str, after: int, upto: int) -> list[StoredEvent]:
+        """The events with ``after < position <= upto`` that have a text in them."""
+        query = select(events.c.position, events.c.source, events.c.id, events.c.body).order_by(events.c.position)
+        query = query.where(events.c.position > after, events.c.position <= upto, func.instr(events.c.body, text) > 0)
+        with self._connected() as connection:
+            return [StoredEvent(*row) for row in connection.execute(query)]
 
     def nth_position_after(self, after: int, count: int) -> int:
         """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""
@@ -246,9 +257,54 @@ class Store:
         with self._writing() as connection:
             return proposals.decide(connection, number, proposals.REJECTED, (), author, reason)
 
+    # people
+
+    def put_person(self, person: Person) -> int:
+        """Have a person be so for the events after the position returned."""
+        with self._writing() as connection:
+            return people.put_person(connection, person)
+
+    def person(self, id_: str) -> Person | None:
+        """A person as they stand now."""
+        with self._connected() as connection:
+            return people.person_now(connection, id_)
+
+    def decline(self, id_: str) -> int:
+        """Offer a person nothing for the events after the position returned."""
+        with self._writing() as connection:
+            known = people.person_now(connection, id_) or Person(id_)
+            return people.put_person(connection, replace(known, declines=True))
+
+    def anybody_shares(self, after: int, upto: int) -> bool:
+        """Whether anybody shares at some event with ``after < position <= upto``."""
+        with self._connected() as connection:
+            return people.anybody_shares(connection, after, upto)
+
+    def people_at(self, position: int, ids: Iterable[str]) -> list[Person]:
+        """Those of some people who have a profile at a position."""
+        with self._connected() as connection:
+            return people.people_at(connection, position, ids)
+
+    def owners_at(self, position: int, subscriptions: Iterable[str]) -> set[str]:
+        """Whose some subscriptions are at a position."""
+        with self._connected() as connection:
+            return people.owners_at(connection, position, subscriptions)
+
+    def records_at(self, position: int, owner: str) -> list[dict[str, Any]]:
+        """A person's subscriptions at a position."""
+        with self._connected() as connection:
+            return people.records_at(connection, position, owner)
+
+    def suggestions(self, after: int = 0, limit: int = 100, person: str | None = None) -> list[StoredSuggestion]:
+        """Suggestions in the order in which they were written, beginning after a number."""
+        with self._connected() as connection:
+            return people.offered(connection, after, limit, person)
+
     # what came of it
 
-    def record(self, outcomes: Iterable[Outcome], refused: Iterable[DeadLetter], upto: int) -> None:
+    def record(
+        self, outcomes: Iterable[Outcome], refused: Iterable[DeadLetter], upto: int, offers: Iterable[Offer] = ()
+    ) -> None:
         """Write what matching came to, and that the pipeline is done up to a position, all or nothing.
 
         Writing the same again changes nothing, so that a batch may be replayed.
@@ -271,6 +327,7 @@ class Store:
                 connection.execute(insert(notifications).on_conflict_do_nothing(), rows)
             if letters:
                 connection.execute(insert(dead_letters).on_conflict_do_nothing(), letters)
+            people.write_offers(connection, offers)
             _raise_mark(connection, PIPELINE, upto)
 
     def pipeline_position(self) -> int:
@@ -280,18 +337,18 @@ class Store:
 
     def notifications(self, after: int = 0, limit: int = 100, subscription: str | None = None) -> list[Notification]:
         """Notifications in the order in which they were written, beginning after a number."""
-        query = _notified().where(notifications.c.number > after)
+        query = notified().where(notifications.c.number > after)
         if subscription is not None:
             query = query.where(notifications.c.subscription == subscription)
         with self._connected() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
-            return [_notification(row) for row in rows]
+            return [notification_of(row) for row in rows]
 
     def notification(self, number: int) -> Notification | None:
         """One notification."""
         with self._connected() as connection:
-            row = connection.execute(_notified().where(notifications.c.number == number)).first()
-            return None if row is None else _notification(row)
+            row = connection.execute(notified().where(notifications.c.number == number)).first()
+            return None if row is None else notification_of(row)
 
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""
@@ -350,16 +407,6 @@ def _append(connection: Connection, source: str, id_: str, body: str) -> int:
     row = {"source": source, "id": id_, "body": body, "received": now()}
     added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
     return added
-
-
-def _notified() -> Any:
-    columns = (notifications.c.number, notifications.c.position, notifications.c.event, events.c.source, events.c.body)
-    rest = (notifications.c.subscription, notifications.c.score, notifications.c.bindings, notifications.c.created)
-    return select(*columns, *rest).join(events, events.c.position == notifications.c.position)
-
-
-def _notification(row: Any) -> Notification:
-    return Notification(**{**row._mapping, "bindings": json.loads(row.bindings)})
 
 
 def _accept(connection: Connection, number: int, author: str, reason: str) -> StoredProposal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
 SCHEMA_VERSION = 3
 
@@ -32,6 +32,7 @@ revisions = Table(
     Column("until", Integer, nullable=True),
     Column("created", Text, nullable=False),
     Index("revisions_by_id", "id"),
+    Index("revisions_by_owner", "owner"),
     Index("revisions_by_since", "since"),
     Index("revisions_by_until", "until"),
     sqlite_autoincrement=True,
@@ -92,6 +93,38 @@ notifications = Table(
     Column("created", Text, nullable=False),
     UniqueConstraint("position", "event", "subscription"),
     Index("notifications_by_subscription", "subscription", "number"),
+    sqlite_autoincrement=True,
+)
+
+# A person as they stood for the events with since < position < until.
+people = Table(
+    "people",
+    metadata,
+    Column("change", Integer, primary_key=True),
+    Column("id", Text, nullable=False),
+    Column("knows", Text, nullable=False),
+    Column("shares", Boolean, nullable=False),
+    Column("declines", Boolean, nullable=False),
+    Column("since", Integer, nullable=False),
+    Column("until", Integer, nullable=True),
+    Column("created", Text, nullable=False),
+    Index("people_by_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+# An event that a person is offered, for one of their subscriptions that it comes near to.
+suggestions = Table(
+    "suggestions",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("person", Text, nullable=False),
+    Column("subscription", Text, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("created", Text, nullable=False),
+    UniqueConstraint("position", "event", "person"),
+    Index("suggestions_by_person", "person", "number"),
     sqlite_autoincrement=True,
 )
 

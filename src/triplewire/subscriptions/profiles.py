@@ -1,15 +1,60 @@
-"""Interests that people's profiles tell of in RDF: ``Subscriber –hasInterest→ Interest –isAbout→ concept``."""
+"""People's profiles in RDF: ``Subscriber –hasInterest→ Interest –isAbout→ concept``, and whom they know."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.errors import SubscriptionError
-from triplewire.rdf.terms import TW, Resource, Term, Triple
+from triplewire.rdf.terms import FOAF, RDF, TW, XSD, Resource, Term, Triple
+
+_USERS = frozenset({TW.User, TW.Publisher, TW.Subscriber})
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who takes part, and whom they know.
+
+    One who ``shares`` lets those they know be offered what they are told of; one who ``declines`` is offered nothing.
+    """
+
+    id: str
+    knows: frozenset[str] = frozenset()
+    shares: bool = False
+    declines: bool = False
+
+
+def people(profiles: Iterable[Triple]) -> Iterator[Person]:
+    """Everybody whom profiles tell of, by IRI. Consent is what is stated, and nothing else is."""
+    known: dict[NamedNode, set[str]] = defaultdict(set)
+    said: dict[NamedNode, set[NamedNode]] = defaultdict(set)
+    for subject, property_, object_ in profiles:
+        if not isinstance(subject, NamedNode):
+            continue
+        if property_ == FOAF.knows and isinstance(object_, NamedNode):
+            known[subject].add(object_.value)
+        elif property_ in (TW.sharesWithFriends, TW.declinesSuggestions):
+            said[subject] |= {property_} if _true(subject, property_, object_) else set()
+        elif property_ == TW.hasInterest or (property_ == RDF.type and object_ in _USERS):
+            known[subject] |= set()
+    for one in sorted(known.keys() | said.keys(), key=str):
+        shares, declines = (word in said[one] for word in (TW.sharesWithFriends, TW.declinesSuggestions))
+        yield Person(one.value, frozenset(known[one]), shares, declines)
+
+
+def holders(profiles: Iterable[Triple]) -> dict[str, str]:
+    """Whose each interest is, by IRI."""
+    return {_interest(s, o).value: s.value for s, p, o in profiles if p == TW.hasInterest and isinstance(s, NamedNode)}
+
+
+def _true(subject: Resource, property_: NamedNode, value: Term) -> bool:
+    if not isinstance(value, Literal) or value.datatype != XSD.boolean:
+        raise SubscriptionError(f"{property_} of {subject} should be true or false, not {value}")
+    return value.value in ("true", "1")
 
 
 def interests(profiles: Iterable[Triple]) -> Iterator[dict[str, Any]]:
