@@ -11,21 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triplewire.errors import UsageError
-from triplewire.pipeline.archive import Archive, Part, _Replacement
-from triplewire.pipeline.lifted import Lifted, record_batch
+from triplewire.pipeline.archive import Archive, Part, _Replacement, dated
+from triplewire.pipeline.canonical import Row, record_batches
 
 DAYS = ["2026-03-01", "2026-03-02", "2026-03-02", None]
 
 
-def event(position: int) -> list[Lifted]:
-    """The entries of an event, the same whenever it is lifted; some have none."""
+def event(position: int) -> list[Row]:
+    """The entries of an event, the same whenever it is lifted; some have none, and are refused."""
     rng = Random(position)
     day = rng.choice(DAYS)
-    return [Lifted(position, n, "/x", f"e{position}#{n}", day, None, "") for n in range(rng.choice([0, 1, 1, 2]))]
+    entries = rng.choice([0, 1, 1, 2])
+    if not entries:
+        return [Row(position, refusal="{}")]
+    time = None if day is None else f"{day}T12:00:00Z"
+    return [Row(position, n, "/x", "e", f"e{position}#{n}", time, data="") for n in range(entries)]
 
 
 def put(archive: Archive, first: int, last: int) -> None:
-    archive.put([record_batch([row for position in range(first, last + 1) for row in event(position)])])
+    rows = [row for position in range(first, last + 1) for row in event(position)]
+    archive.put(dated(batch) for batch in record_batches(rows))
 
 
 def found(archive: Archive) -> list[tuple[int, int, str | None]]:
@@ -34,7 +39,8 @@ def found(archive: Archive) -> list[tuple[int, int, str | None]]:
 
 
 def expected(last: int) -> list[tuple[int, int, str | None]]:
-    return [(row.position, row.entry, row.day) for position in range(1, last + 1) for row in event(position)]
+    rows = (row for position in range(1, last + 1) for row in event(position) if row.data is not None)
+    return [(row.position, row.entry, row.time and row.time[:10]) for row in rows]
 
 
 class Killed(BaseException):

@@ -28,16 +28,17 @@ from tests.pipeline.world import (
 )
 from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
+from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT, load_lifting
 from triplewire.matching import make_matcher
 from triplewire.matching.engine.index import Index
 from triplewire.matching.lines import match_lines, read_lines
-from triplewire.pipeline.archive import Archive
+from triplewire.pipeline.archive import Archive, day_of
 from triplewire.pipeline.backtest import count, estimate, indexes, wilson
 from triplewire.pipeline.backtest_job import count_on_spark
-from triplewire.pipeline.files import pieces, texts
+from triplewire.pipeline.files import Text, pieces, texts
 from triplewire.pipeline.history import ArchiveHistory, FileHistory, lift_texts
-from triplewire.pipeline.tally import GAINED, LOST, MATCHED, SAMPLES, Tally
+from triplewire.pipeline.tally import GAINED, LOST, MATCHED, SAMPLES, Tally, count_batch
 from triplewire.rdf.syntax import write
 from triplewire.subscriptions.languages import parse_subscription
 
@@ -127,12 +128,8 @@ def test_whatever_is_matched_is_counted_on_its_day(seed: int) -> None:
         record = {"specversion": "1.0", "id": f"e{number}", "source": "/x", "type": "t", "data": write(graph.triples)}
         record |= {"datacontenttype": "application/n-triples"} | ({"home": str(graph.home)} if graph.home else {})
         events.append(on_day(json.dumps(record), rng.choice(DAYS)))
-    lines = [(number, 0.0, line.encode()) for number, line in enumerate(events)]
-    (stretch,) = lift_texts(lines, DEFAULT, set())  # type: ignore[arg-type]
-    from triplewire.lift.cloudevents import parse_event
-    from triplewire.pipeline.lifted import day_of
-    from triplewire.pipeline.tally import count_batch
-
+    lines = [Text(number, 0.0, line.encode()) for number, line in enumerate(events)]
+    (stretch,) = lift_texts(lines, DEFAULT, {})
     expected: Counter[tuple[str, str, str]] = Counter()
     matcher = make_matcher("brute", model)
     for one in subscriptions:
@@ -140,7 +137,7 @@ def test_whatever_is_matched_is_counted_on_its_day(seed: int) -> None:
     for line in events:
         day = json.loads(line).get("time")
         for match in matcher.match(parse_event(line)):
-            expected[MATCHED, match.subscription, day_of(day) if day else ""] += 1
+            expected[MATCHED, match.subscription, day_of(day) or ""] += 1
     assert count_batch(stretch.events, Index.build(subscriptions, model)).counts == expected
 
 

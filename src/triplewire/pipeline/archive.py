@@ -15,9 +15,10 @@ begin with ``_``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -26,7 +27,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from triplewire.errors import UsageError
-from triplewire.pipeline.lifted import SCHEMA
+from triplewire.pipeline import canonical
+
+KEPT = ("position", "entry", "source", "id", "time", "home", "data")
+SCHEMA = pa.schema([*(canonical.ARROW_SCHEMA.field(name) for name in KEPT), ("day", pa.string())])
+"""Canonical events, each with the day of its time in UTC, null if it tells none."""
 
 MANY = 1000
 """So many recent files are settled."""
@@ -77,7 +82,20 @@ class Part:
             table = table.append_column("day", pa.array([self.day] * len(table), pa.string()))
         elif self.first <= self.after:
             table = table.filter(pc.field("position") > self.after)
-        return iter(table.select(SCHEMA.names).cast(SCHEMA).combine_chunks().to_batches())
+        return iter(table.select(SCHEMA.names).combine_chunks().to_batches())
+
+
+def dated(batch: pa.RecordBatch, received: Mapping[int, str] | None = None) -> pa.RecordBatch:
+    """The events of a canonical batch as the archive has them; where one tells no time, its position's was received."""
+    events = batch.filter(batch.column("data").is_valid()).select(KEPT)
+    times = zip(events.column("position").to_pylist(), events.column("time").to_pylist(), strict=True)
+    days = [day_of(time or (received or {}).get(position)) for position, time in times]
+    return events.append_column("day", pa.array(days, pa.string()))
+
+
+def day_of(time: str | None) -> str | None:
+    """The day, in UTC, of an RFC 3339 time."""
+    return None if time is None else datetime.fromisoformat(time).astimezone(UTC).date().isoformat()
 
 
 class Archive:

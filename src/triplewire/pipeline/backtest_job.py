@@ -18,6 +18,7 @@ from triplewire.pipeline.archive import Part
 from triplewire.pipeline.backtest import count_stretch
 from triplewire.pipeline.files import Piece, Text, texts
 from triplewire.pipeline.history import ArchiveHistory, FileHistory, Stretch, lift_texts
+from triplewire.pipeline.shipping import Shipped, open_index, ship
 from triplewire.pipeline.tally import Tally, total
 
 TASKS = 1000
@@ -34,32 +35,32 @@ TALLIES_ARROW = pa.schema([("tally", pa.string())])
 def count_on_spark(
     spark: SparkSession, history: FileHistory | ArchiveHistory, index: Index, against: Index | None
 ) -> Tally:
-    """All that the indexes match. Every worker must find history's files, and temporary ones, where we find them."""
+    """All that the indexes match. Every worker must find history's files where we find them."""
     with TemporaryDirectory(prefix="triplewire-backtest-") as scratch:
-        folders = []
+        shipped = []
         for number, one in enumerate([index] if against is None else [index, against]):
-            folders.append(Path(scratch, str(number)))
-            one.save(folders[-1])
+            one.save(Path(scratch, str(number)))
+            shipped.append(ship(spark.sparkContext, Path(scratch, str(number))))
         if isinstance(history, FileHistory):
-            tallies = _of_files(spark, history, tuple(folders))
+            tallies = _of_files(spark, history, tuple(shipped))
         else:
-            tallies = _of_archive(spark, history, tuple(folders))
+            tallies = _of_archive(spark, history, tuple(shipped))
         return total(Tally.of_json(row.tally) for row in tallies.toLocalIterator())
 
 
-def _of_files(spark: SparkSession, history: FileHistory, folders: tuple[Path, ...]) -> DataFrame:
+def _of_files(spark: SparkSession, history: FileHistory, shipped: tuple[Shipped, ...]) -> DataFrame:
     """Texts, the first of those that are the same event, and the counts of these."""
     tasks = min(max(len(history.pieces), spark.sparkContext.defaultParallelism), TASKS)
     read = partial(read_texts, pieces=history.pieces, size_limit=history.lifting.size_limit)
     found = _numbers(spark, len(history.pieces)).mapInArrow(read, TEXTS).repartition(tasks, "identity")
     first = row_number().over(Window.partitionBy("identity").orderBy("position")) == 1
     events = found.withColumn("first", first).where("first").select("position", "text")
-    return events.mapInArrow(partial(count_texts, folders=folders, lifting=history.lifting), TALLIES)
+    return events.mapInArrow(partial(count_texts, shipped=shipped, lifting=history.lifting), TALLIES)
 
 
-def _of_archive(spark: SparkSession, history: ArchiveHistory, folders: tuple[Path, ...]) -> DataFrame:
+def _of_archive(spark: SparkSession, history: ArchiveHistory, shipped: tuple[Shipped, ...]) -> DataFrame:
     numbers = _numbers(spark, len(history.parts))
-    return numbers.mapInArrow(partial(count_parts, parts=history.parts, folders=folders), TALLIES)
+    return numbers.mapInArrow(partial(count_parts, parts=history.parts, shipped=shipped), TALLIES)
 
 
 def _numbers(spark: SparkSession, count: int) -> DataFrame:
@@ -81,7 +82,7 @@ def read_texts(batches: Iterable[pa.RecordBatch], pieces: Sequence[Piece], size_
 
 
 def count_texts(
-    batches: Iterable[pa.RecordBatch], folders: tuple[Path, ...], lifting: Lifting
+    batches: Iterable[pa.RecordBatch], shipped: tuple[Shipped, ...], lifting: Lifting
 ) -> Iterator[pa.RecordBatch]:
     """From envelopes, no two of which are the same, to one tally."""
     found = (
@@ -89,26 +90,26 @@ def count_texts(
         for batch in batches
         for position, text in zip(batch["position"].to_pylist(), batch["text"].to_pylist(), strict=True)
     )
-    return _counted(lift_texts(found, lifting, set()), folders)
+    return _counted(lift_texts(found, lifting, {}), shipped)
 
 
 def count_parts(
-    batches: Iterable[pa.RecordBatch], parts: Sequence[Part], folders: tuple[Path, ...]
+    batches: Iterable[pa.RecordBatch], parts: Sequence[Part], shipped: tuple[Shipped, ...]
 ) -> Iterator[pa.RecordBatch]:
     """From the numbers of an archive's files to one tally."""
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    return _counted((Stretch(some, 0, 0) for number in numbers for some in parts[number].read()), folders)
+    return _counted((Stretch(some, 0, 0) for number in numbers for some in parts[number].read()), shipped)
 
 
-def _counted(stretches: Iterable[Stretch], folders: tuple[Path, ...]) -> Iterator[pa.RecordBatch]:
-    tally = total(count_stretch(stretch, *_opened(folders)) for stretch in stretches)
+def _counted(stretches: Iterable[Stretch], shipped: tuple[Shipped, ...]) -> Iterator[pa.RecordBatch]:
+    tally = total(count_stretch(stretch, *_opened(shipped)) for stretch in stretches)
     yield _columns([(tally.as_json(),)], TALLIES_ARROW)
 
 
 @lru_cache(maxsize=1)
-def _opened(folders: tuple[Path, ...]) -> tuple[Index, ...]:
+def _opened(shipped: tuple[Shipped, ...]) -> tuple[Index, ...]:
     """This process's indexes, kept from task to task."""
-    return tuple(map(Index.open, folders))
+    return tuple(map(open_index, shipped))
 
 
 def _columns(rows: Sequence[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:

@@ -8,13 +8,16 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from triplewire.lift.cloudevents import parse_envelope
 from triplewire.lift.lifting import Lifting
-from triplewire.pipeline.archive import Archive
+from triplewire.pipeline.archive import Archive, dated
+from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.files import WINDOWS, Text, pieces, sample, texts
-from triplewire.pipeline.lifted import ROWS, Lifted, lift_envelope, record_batch
 
-Identity = tuple[str, str]
+Seen = dict[tuple[str, str], int]
+"""Where an envelope, by its source and id, was first met."""
+
+ROWS, BYTES = 1000, 16 << 20
+"""So many envelopes, or of so many bytes, are lifted at a time."""
 
 
 class Stretch(NamedTuple):
@@ -48,11 +51,11 @@ class FileHistory:
         self.size = sum(piece.size for piece in self.pieces)
 
     def read(self) -> Iterator[Stretch]:
-        seen: set[Identity] = set()
+        seen: Seen = {}
         return lift_texts((text for piece in self.pieces for text in texts(piece)), self.lifting, seen)
 
     def sample(self, wanted: int) -> Iterator[Stretch]:
-        return lift_texts(sample(self.pieces, wanted), self.lifting, set())
+        return lift_texts(sample(self.pieces, wanted), self.lifting, {})
 
 
 class ArchiveHistory:
@@ -80,23 +83,34 @@ class ArchiveHistory:
             before += rows
 
 
-def lift_texts(texts: Iterable[Text], lifting: Lifting, seen: set[Identity]) -> Iterator[Stretch]:
+def lift_texts(texts: Iterable[Text], lifting: Lifting, seen: Seen) -> Iterator[Stretch]:
     """The events of envelopes, without those that are among what was ``seen``, and is from now on."""
-    rows: list[Lifted] = []
-    refused, size = 0, 0.0
-    for position, weight, text in texts:
-        size += weight
-        try:
-            envelope = parse_envelope(text, lifting.size_limit)
-            if (identity := (envelope.source, envelope.id)) not in seen:
-                seen.add(identity)
-                rows += lift_envelope(position, envelope, lifting)
-        except Exception:  # whatever is wrong with an event, the others go on
-            refused += 1
-        if len(rows) >= ROWS:
-            yield Stretch(record_batch(rows), refused, size)
-            rows, refused, size = [], 0, 0.0
-    yield Stretch(record_batch(rows), refused, size)
+    waiting: list[Text] = []
+    bytes_ = 0
+    for text in texts:
+        waiting.append(text)
+        bytes_ += len(text.text)
+        if len(waiting) >= ROWS or bytes_ > BYTES:
+            yield from _lifted(waiting, lifting, seen)
+            waiting, bytes_ = [], 0
+    if waiting:
+        yield from _lifted(waiting, lifting, seen)
+
+
+def _lifted(some: list[Text], lifting: Lifting, seen: Seen) -> Iterator[Stretch]:
+    columns = {"position": [text.position for text in some], "body": [text.text for text in some]}
+    size = sum(text.size for text in some)
+    for batch in lift_events([pa.RecordBatch.from_pydict(columns)], lifting):
+        first = batch.filter(pa.array(list(_first(batch, seen)), pa.bool_()))
+        yield Stretch(dated(first), len(first) - first.column("refusal").null_count, size)
+        size = 0.0
+
+
+def _first(batch: pa.RecordBatch, seen: Seen) -> Iterator[bool]:
+    """Whether each row is of an envelope that was not there before, or cannot be told from others."""
+    columns = (batch.column(name).to_pylist() for name in ("position", "source", "envelope"))
+    for position, source, envelope in zip(*columns, strict=True):
+        yield source is None or seen.setdefault((source, envelope), position) == position
 
 
 def _within(day: str, since: str | None, until: str | None) -> bool:
