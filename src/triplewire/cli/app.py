@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from io import TextIOWrapper
 from itertools import takewhile
 from pathlib import Path
@@ -224,12 +225,51 @@ def stream(
         int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")
     ] = None,
     parent: Annotated[int | None, typer.Option(metavar="PID", help="Stop once this parent process is gone.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="folder:DIR|kafka:HOST:PORT/TOPIC", help="Put the events from here into the log."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option("--from", metavar="N|TIME", help="Replay: match again what is after this position or time."),
+    ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep lifted events here; `archive` in the data folder if left out."),
+    ] = None,
+    packages: Annotated[str, typer.Option(metavar="G:A:V,…", help="Maven packages that Spark is to load.")] = "",
+    jars: Annotated[str, typer.Option(metavar="F,…", help="Jar files that Spark is to load.")] = "",
 ) -> None:
     """Match the event log as it grows: the standing job behind `triplewire serve`."""
     from triplewire.pipeline.stream import run_stream
     from triplewire.store import store_url
 
-    run_stream(store_url(home), home / "checkpoint", master, until, parent, home / "lifting")
+    loaded = {"spark.jars.packages": packages, "spark.jars": jars}
+    run_stream(
+        store_url(home),
+        home / "checkpoint",
+        master,
+        until,
+        parent,
+        home / "lifting",
+        archive or home / "archive",
+        source,
+        _place(after),
+        {name: value for name, value in loaded.items() if value},
+    )
+
+
+def _place(text: str | None) -> int | datetime | None:
+    """A log position, or a time with its zone."""
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise UsageError(f"--from should be a log position or a time such as 2026-01-31T12:00:00Z, not {text!r}")
+    return time
 
 
 @app.command()

@@ -14,7 +14,9 @@ begin with ``_``.
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +29,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from triplewire.errors import UsageError
+from triplewire.lift.lifting import Lifting
 from triplewire.pipeline import canonical
+
+log = logging.getLogger(__name__)
 
 KEPT = ("position", "entry", "source", "id", "time", "home", "data")
 SCHEMA = pa.schema([*(canonical.ARROW_SCHEMA.field(name) for name in KEPT), ("day", pa.string())])
@@ -93,6 +98,20 @@ def dated(batch: pa.RecordBatch, received: Mapping[int, str] | None = None) -> p
     return events.append_column("day", pa.array(days, pa.string()))
 
 
+def lift_and_keep(batches: Iterable[pa.RecordBatch], lifting: Lifting, folder: Path | None) -> Iterator[pa.RecordBatch]:
+    """Lift a part of the log, as ``canonical.lift_events`` does, and put it into the archive, if there is one."""
+    kept: list[pa.RecordBatch] = []
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("position", "received"))
+        received = dict(zip(*columns, strict=True)) if folder is not None else {}
+        for lifted in canonical.lift_events([batch], lifting):
+            if folder is not None:
+                kept.append(dated(lifted, received))
+            yield lifted
+    if folder is not None:
+        Archive(folder).put(kept)
+
+
 def day_of(time: str | None) -> str | None:
     """The day, in UTC, of an RFC 3339 time."""
     return None if time is None else datetime.fromisoformat(time).astimezone(UTC).date().isoformat()
@@ -109,6 +128,14 @@ class Archive:
         with suppress(FileNotFoundError):
             return int((self.folder / _DONE).read_text())
         return 0
+
+    def begin(self, last: int) -> None:
+        """Make ready for the events of a log that has come to a position; an archive of another log is moved away."""
+        if self.folder.is_dir() and max([self.done(), *(part.last for part in self._recent(0))]) > last:
+            aside = self.folder.with_name(f"{self.folder.name}.unfit-{time.strftime('%Y%m%dT%H%M%S')}")
+            self.folder.rename(aside)
+            log.warning("the archive goes on past the log, which ends at %d: moved to %s", last, aside)
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def parts(self) -> list[Part]:
         """All files that count, oldest first."""

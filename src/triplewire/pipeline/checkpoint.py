@@ -21,8 +21,12 @@ def set_aside_if_unfit(checkpoint: Path, store: Store) -> None:
 
     Nothing is lost: without a checkpoint the stream begins where the store says that the pipeline ended.
     """
-    if (reason := _misfit(checkpoint, store)) is None:
-        return
+    if (reason := _misfit(checkpoint, store)) is not None:
+        set_aside(checkpoint, reason)
+
+
+def set_aside(checkpoint: Path, reason: str) -> None:
+    """Move a checkpoint away, and say why."""
     aside = checkpoint.with_name(f"{checkpoint.name}.unfit-{time.strftime('%Y%m%dT%H%M%S')}")
     aside.mkdir()
     for path in checkpoint.iterdir():

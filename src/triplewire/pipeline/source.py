@@ -15,8 +15,8 @@ from pyspark.sql.types import StructType
 
 from triplewire.store import Store, StoredEvent
 
-SCHEMA = "position long, body string"
-ARROW_SCHEMA = pa.schema([("position", pa.int64()), ("body", pa.string())])
+SCHEMA = "position long, body string, received string"
+ARROW_SCHEMA = pa.schema([("position", pa.int64()), ("body", pa.string()), ("received", pa.string())])
 
 SLICE = 500
 """How many positions one task takes."""
@@ -25,7 +25,10 @@ ROWS = 100
 
 
 class EventLog(DataSource):
-    """The event log of the store at the address ``store``, at most ``batch`` events at a time."""
+    """The event log of the store at the address ``store``, at most ``batch`` events at a time.
+
+    A stream without a checkpoint begins with the events after the position ``after``, else with what is not done yet.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -35,7 +38,8 @@ class EventLog(DataSource):
         return SCHEMA
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802, the name is Spark's
-        return EventLogReader(self.options["store"], int(self.options["batch"]))
+        after = self.options.get("after")
+        return EventLogReader(self.options["store"], int(self.options["batch"]), None if after is None else int(after))
 
 
 @dataclass
@@ -49,13 +53,14 @@ class Slice(InputPartition):
 class EventLogReader(DataSourceStreamReader):
     """Reads the log by position; where it is cut into tasks depends on the offsets alone, so a replay cuts it alike."""
 
-    def __init__(self, store: str, batch: int) -> None:
+    def __init__(self, store: str, batch: int, after: int | None = None) -> None:
         self.store = store
         self.batch = batch
+        self.after = after
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802, the name is Spark's
-        """Where a stream without a checkpoint begins: after what the pipeline is known to have done."""
-        return {"position": open_store(self.store).pipeline_position()}
+        """Where a stream without a checkpoint begins: as told, or after what the pipeline is known to have done."""
+        return {"position": open_store(self.store).pipeline_position() if self.after is None else self.after}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802, the name is Spark's
         return ReadMaxRows(self.batch)
@@ -87,6 +92,5 @@ def _open_store(url: str, _process: int) -> Store:
 
 
 def _record_batch(events: Sequence[StoredEvent]) -> pa.RecordBatch:
-    positions = pa.array([event.position for event in events], pa.int64())
-    bodies = pa.array([event.body for event in events], pa.string())
-    return pa.RecordBatch.from_arrays([positions, bodies], schema=ARROW_SCHEMA)
+    columns = {name: [getattr(event, name) for event in events] for name in ARROW_SCHEMA.names}
+    return pa.RecordBatch.from_pydict(columns, ARROW_SCHEMA)

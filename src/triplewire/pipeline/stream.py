@@ -7,8 +7,9 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from threading import Event
@@ -20,8 +21,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from triplewire.errors import EventError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
-from triplewire.pipeline.canonical import lift_events
-from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
+from triplewire.pipeline.archive import Archive, lift_and_keep
+from triplewire.pipeline.checkpoint import LOCK, set_aside, set_aside_if_unfit
+from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.session import session
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
@@ -56,43 +58,70 @@ def run_stream(
     until: int | None = None,
     parent: int | None = None,
     lifting: Path | None = None,
+    archive: Path | None = None,
+    source: str | None = None,
+    after: int | datetime | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
+
+    Events of a ``source``, a folder or a topic, are put into the log as they come. ``after`` replays the log from a
+    position or a time on: what is known already stays as it is, and what was missing is added. What is lifted is kept
+    in an ``archive``.
 
     ``lifting`` is a folder of settings, read here once: every worker has the same, and a change of it waits for the
     next start.
     With a ``parent``, it also ends once that is no longer the process that started it, so that no broker killed
     hard leaves a pipeline behind.
     """
-    settings = load_lifting(lifting)
+    read = load_lifting(lifting)
     with _alone(checkpoint):
-        spark = session(master, "triplewire", SETTINGS)
+        spark = session(master, "triplewire", SETTINGS | dict(settings or {}))
         try:
             ended = _on_signals()
-            query = start_stream(spark, store, checkpoint, lifting=settings)
-            _wait(query, Store(store), until, parent, ended)
-            _stop(query)
+            queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
+            if source is not None:
+                queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
+            _wait(queries, Store(store), until, parent, ended, archive)
+            for query in queries:
+                _stop(query)
         finally:
             spark.stop()
 
 
 def start_stream(
-    spark: SparkSession, store: str, checkpoint: Path, batch: int = BATCH, lifting: Lifting = DEFAULT
+    spark: SparkSession,
+    store: str,
+    checkpoint: Path,
+    batch: int = BATCH,
+    lifting: Lifting = DEFAULT,
+    archive: Path | None = None,
+    after: int | datetime | None = None,
 ) -> StreamingQuery:
     """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
-    set_aside_if_unfit(checkpoint, Store(store))
+    opened = Store(store)
+    set_aside_if_unfit(checkpoint, opened)
+    options = {"store": store, "batch": str(batch)}
+    if after is not None:
+        set_aside(checkpoint, "is not what a replay goes on from")
+        options["after"] = str(after if isinstance(after, int) else opened.position_before(after))
+    if archive is not None:
+        Archive(archive).begin(opened.last_position())
     spark.dataSource.register(EventLog)
-    events = spark.readStream.format(EventLog.name()).option("store", store).option("batch", batch).load()
-    results = events.mapInArrow(partial(match_log, store=store, lifting=lifting), stage.SCHEMA)
-    society = Society(Store(store), lifting)
-    writer = results.writeStream.foreachBatch(partial(write_results, store=Store(store), society=society))
+    events = spark.readStream.format(EventLog.name()).options(**options).load()
+    work = partial(match_log, store=store, lifting=lifting, archive=archive and archive.absolute())
+    results = events.mapInArrow(work, stage.SCHEMA)
+    society = Society(opened, lifting)
+    writer = results.writeStream.foreachBatch(partial(write_results, store=opened, society=society))
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
 
 
-def match_log(batches: Iterable[pa.RecordBatch], store: str, lifting: Lifting) -> Iterator[pa.RecordBatch]:
+def match_log(
+    batches: Iterable[pa.RecordBatch], store: str, lifting: Lifting, archive: Path | None = None
+) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
     standing = _standing(store, os.getpid())
-    for batch in lift_events(batches, lifting):
+    for batch in lift_and_keep(batches, lifting, archive):
         for matcher, version, stretch in standing.stretches(batch):
             yield from stage.match_events([stretch], matcher, bindings=True, version=version)
 
@@ -124,14 +153,25 @@ def _reason(refusal: str) -> str:
     return reason.encode("utf-8", "backslashreplace").decode()
 
 
-def _wait(query: StreamingQuery, store: Store, until: int | None, parent: int | None, ended: Event) -> None:
-    while query.isActive and not ended.wait(GLANCE):
-        if until is not None and store.pipeline_position() >= until:
+def _wait(
+    queries: Sequence[StreamingQuery],
+    store: Store,
+    until: int | None,
+    parent: int | None,
+    ended: Event,
+    archive: Path | None,
+) -> None:
+    while all(query.isActive for query in queries) and not ended.wait(GLANCE):
+        done = store.pipeline_position()
+        if archive is not None:
+            Archive(archive).settle(done)
+        if until is not None and done >= until:
             return
         if parent is not None and os.getppid() != parent:
             return
-    if (error := query.exception()) is not None:
-        raise error
+    for query in queries:
+        if (error := query.exception()) is not None:
+            raise error
 
 
 def _stop(query: StreamingQuery) -> None:

@@ -15,4 +15,9 @@ def last_position(connection: Connection) -> int:
 
 
 def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return moment_of(datetime.now(UTC))
+
+
+def moment_of(time: datetime) -> str:
+    """A time as it is written, so that texts are in the order of time."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -10,12 +10,13 @@ from triplewire.concepts.proposed import Proposal
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """A line of the event log: the CloudEvent as JSON, at its position."""
+    """A line of the event log: the CloudEvent as JSON, at its position, and when it was accepted."""
 
     position: int
     source: str
     id: str
     body: str
+    received: str = ""
 
 
 @dataclass(frozen=True)

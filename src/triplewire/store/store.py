@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError, UsageError
 from triplewire.rdf.terms import Triple
 from triplewire.store import people, proposals
-from triplewire.store.moments import last_position, now
+from triplewire.store.moments import last_position, moment_of, now
 from triplewire.store.notifications import notification_of, notified
 from triplewire.store.records import (
     DeadLetter,
@@ -85,7 +86,7 @@ class Store:
 
     def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
         """The events with ``after < position <= upto``, in order."""
-        query = select(events.c.position, events.c.source, events.c.id, events.c.body)
+        query = select(events.c.position, events.c.source, events.c.id, events.c.body, events.c.received)
         query = query.where(events.c.position > after, events.c.position <= upto).order_by(events.c.position)
         with self._connected() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
@@ -97,6 +98,12 @@ class Store:
         query = query.where(events.c.position > after, events.c.position <= upto, func.instr(events.c.body, text) > 0)
         with self._connected() as connection:
             return [StoredEvent(*row) for row in connection.execute(query)]
+
+    def position_before(self, time: datetime) -> int:
+        """The position of the last event that was accepted before a time; 0 if there is none."""
+        query = select(func.max(events.c.position)).where(events.c.received < moment_of(time))
+        with self._connected() as connection:
+            return connection.scalar(query) or 0
 
     def nth_position_after(self, after: int, count: int) -> int:
         """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""
