@@ -31,19 +31,58 @@ def test_spotting_takes_whole_words_and_the_longest_label():
     assert found == ["popstar", "star"]
 
 
-LABELS = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(" ".join), max_size=12, unique=True)
+PIECES = ["pop", "Pops", "star", "STARS", "P!nk", "rock'n'roll", "Église", "eglises", "爵士", "爵士乐", "がき", "かき"]
+PIECES += ["city", "Cities", "news", "’s", "-", "…", "\u0301", "a", "b", "b_a"]
+TEXTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", " ", ", ", "-", "\n"])), max_size=20).map(
+    lambda pieces: "".join(piece + gap for piece, gap in pieces)
+)
 
 
-@settings(max_examples=300, deadline=None)
-@given(LABELS, st.lists(st.sampled_from("abcde"), max_size=20))
-def test_spotting_finds_what_trying_every_label_at_every_place_finds(labels, words):
-    place, expected = 0, []
+@settings(max_examples=400, deadline=None)
+@given(st.lists(TEXTS.map(lambda text: text[:12]), max_size=12), TEXTS)
+def test_spotting_finds_what_trying_every_label_at_every_place_finds(labels, text):
+    called = {NamedNode(f"{EX}{n}"): (Literal(label),) for n, label in enumerate(labels)}
+    words, place, expected = words_in(text), 0, []
     while place < len(words):
-        fits = [label for label in labels if label.split() == words[place : place + len(label.split())]]
-        longest = max(fits, key=len, default=None)
-        expected += [longest.replace(" ", "_")] if longest else []
-        place += len(longest.split()) if longest else 1
-    assert spotted(" ".join(words), **{label.replace(" ", "_"): label for label in labels}) == expected
+        fits = {
+            concept: len(words_in(label.value))
+            for concept, (label,) in called.items()
+            if words_in(label.value) and words_in(label.value) == words[place : place + len(words_in(label.value))]
+        }
+        longest = max(fits.values(), default=0)
+        expected += [tuple(sorted((c for c, n in fits.items() if n == longest), key=str))] if longest else []
+        place += longest or 1
+    assert list(Dictionary(called, called).spot(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Pink's tour, and the singers' own", "pink s tour and the singer own"),
+        ("don’t stop Rock'n'Roll", "don t stop rock n roll"),
+        ("hip-hop / R&B (live)", "hip hop r b live"),
+        ("snake_case v2.0", "snake_case v2 0"),
+        ("中国经济 GDP增长", "中 国 经 济 gdp 增 长"),
+        ("がぎ か\u3099 ｶﾞ", "が ぎ が ガ"),
+        ("한국 경제", "한국 경제"),
+        ("naïve CAFÉS", "naive cafe"),
+    ],
+)
+def test_where_words_begin_and_end(text, words):
+    assert " ".join(words_in(text)) == words
+
+
+def test_a_chinese_label_is_found_within_a_run_of_characters_and_the_longest_wins():
+    assert spotted("今晚爵士乐队演出", jazz="爵士", band="爵士乐队", tonight="今晚") == ["tonight", "band"]
+
+
+def test_labels_in_all_languages_count_in_the_order_in_which_they_are_stated():
+    turtle = ':M skos:broader :A ; skos:prefLabel "Music"@en, "Musik"@de ; skos:altLabel "musique"@fr, "音楽"@ja .'
+    model = model_of(read_ontology(PREFIXES + turtle, "text/turtle", "test"))
+    music = NamedNode(EX + "M")
+    assert [str(label) for label in model.labels[music]] == ['"Music"@en', '"Musik"@de', '"musique"@fr', '"音楽"@ja']
+    for text in ("MUSIC", "Musik!", "la musique", "日本の音楽"):
+        assert list(model.dictionary.spot(text)) == [(music,)]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain
 
+import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.similarity import Similarity
 from triplewire.rdf.terms import Resource
 
-_WORD = re.compile(r"[\w\u0300-\u036f]+")  # with the accents that stand for themselves
+_VOICED = "\u3099\u309a"
+_HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(  # with the accents that stand for themselves; Chinese and Japanese have no spaces between words
+    rf"[{_HAN}][{_VOICED}]?|(?:(?![{_HAN}])[\w\u0300-\u036f])+"
+)
+_SPARSENESS = 32
+"""So many times as many steps could be told apart as there are."""
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _MOST_REMEMBERED = 1 << 16
 _LONGEST_REMEMBERED = 64
 _SINGULARS = frozenset({"news", "series", "species", "means", "lens", "gas", "bias", "atlas", "canvas", "christmas"})
@@ -25,7 +34,11 @@ _SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """The words of a text as they are compared: without case, accents and plural."""
+    """The words of a text as they are compared: without case, accents and plural.
+
+    Letters, digits and underscores make a word, anything else stands between words. Where words are written without
+    spaces, in Chinese characters and kana, each character is one.
+    """
     return tuple(map(_normal, _WORD.findall(text)))
 
 
@@ -38,7 +51,11 @@ def unaccented(word: str) -> str:
     """A word with its letters' accents taken off."""
     if word.isascii():
         return word
-    letters = (letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
+    letters = (
+        letter
+        for letter in unicodedata.normalize("NFKD", word)
+        if not unicodedata.combining(letter) or letter in _VOICED
+    )
     return unicodedata.normalize("NFC", "".join(letters))
 
 
@@ -91,8 +108,8 @@ class Dictionary:
         """Every concept one of whose labels is anywhere in a text, be it within a longer one."""
         trie = self._trie
         numbers = trie.numbers(text)
-        places = range(len(numbers))
-        return {c for place in places for _, meaning in trie.labels(numbers, place) for c in meaning}
+        states = (state for place in range(len(numbers)) for state in trie.states(numbers, place))
+        return {concept for state in states for concept in trie.meaning(state)}
 
     @cached_property
     def _trie(self) -> _Trie:
@@ -100,60 +117,80 @@ class Dictionary:
 
 
 class _Trie:
-    """Labels word by word. Words have numbers; ``steps`` leads from a state and a word's number to the next state."""
+    """Labels word by word. Words have numbers; ``steps`` leads from a state and a word's number to the next state.
+
+    Words that begin labels have the lowest numbers, and the state after such a word is its number. For all places of a
+    text together it is looked up whether a label ends after one word, and whether one may go on after it.
+    """
 
     def __init__(self, called: Mapping[tuple[str, ...], tuple[NamedNode, ...]]) -> None:
-        numbers: dict[str, int] = {}
+        numbers = {word: number for number, word in enumerate(dict.fromkeys(words[0] for words in called))}
+        self._begins = len(numbers)
         for words in called:
             for word in words:
                 numbers.setdefault(word, len(numbers))
         self._size = len(numbers) + 1
         self._steps: dict[int, int] = {}
-        self._meanings: list[tuple[NamedNode, ...]] = [()]
+        self._meanings: list[tuple[NamedNode, ...]] = [()] * self._begins
         for words, meaning in called.items():
-            state = 0
-            for word in words:
+            state = numbers[words[0]]
+            for word in words[1:]:
                 state = self._steps.setdefault(state * self._size + numbers[word], len(self._meanings))
                 if state == len(self._meanings):
                     self._meanings.append(())
             self._meanings[state] = meaning
         self._numbers = _Numbers(numbers)
+        self._ends = np.zeros(self._size, np.bool_)
+        self._ends[: self._begins] = list(map(bool, self._meanings[: self._begins]))
+        self._shift = np.uint64(64 - (_SPARSENESS * len(self._steps) + 1).bit_length())
+        self._goes_on = np.zeros(1 << (64 - int(self._shift)), np.bool_)
+        self._goes_on[self._hashed(np.array(list(self._steps), np.uint64))] = True
+
+    def meaning(self, state: int) -> tuple[NamedNode, ...]:
+        """What a label means that ends in a state."""
+        return self._meanings[state]
+
+    def _hashed(self, steps: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return (steps * _MULTIPLIER) >> self._shift
 
     def numbers(self, text: str) -> list[int]:
         """The numbers of a text's words."""
         return list(chain.from_iterable(map(self._numbers.__getitem__, text.split())))
 
-    def labels(self, numbers: list[int], place: int) -> Iterator[tuple[int, tuple[NamedNode, ...]]]:
-        """The labels that begin at a place, shorter ones first: the place after each, and what it means."""
-        state = 0
-        for after, number in enumerate(numbers[place:], place + 1):
-            following = self._steps.get(state * self._size + number)
+    def states(self, numbers: list[int], place: int) -> list[int]:
+        """The states after the first word from a place on, the second, …, as far as labels go."""
+        if place >= len(numbers) or numbers[place] >= self._begins:
+            return []
+        found = [numbers[place]]
+        for after in range(place + 1, len(numbers)):
+            following = self._steps.get(found[-1] * self._size + numbers[after])
             if following is None:
-                return
-            state = following
-            if self._meanings[state]:
-                yield after, self._meanings[state]
+                break
+            found.append(following)
+        return found
 
     def longest(self, numbers: list[int], place: int) -> tuple[int, tuple[NamedNode, ...]]:
-        """The longest label that begins at a place, if one does."""
-        return max(self.labels(numbers, place), key=lambda label: label[0], default=(place, ()))
+        """The longest label that begins at a place, if one does: the place after it, and what it means."""
+        states = self.states(numbers, place)
+        while states and not self._meanings[states[-1]]:
+            states.pop()
+        return (place + len(states), self._meanings[states[-1]]) if states else (place, ())
 
     def spot(self, text: str) -> Iterator[tuple[NamedNode, ...]]:
         numbers = self.numbers(text)
-        step, meanings, size = self._steps.get, self._meanings, self._size
-        free = 0
-        for place, state in enumerate(map(step, numbers)):
-            if state is None or place < free:
-                continue
-            found: tuple[NamedNode, ...] = ()
-            for after in range(place + 1, len(numbers) + 1):
-                if meanings[state]:
-                    found, free = meanings[state], after
-                state = step(state * size + numbers[after]) if after < len(numbers) else None
-                if state is None:
-                    break
-            if found:
-                yield found
+        row = np.array(numbers, np.uint64)
+        goes_on = np.zeros(len(row), np.bool_)
+        goes_on[:-1] = self._goes_on[self._hashed(row[:-1] * np.uint64(self._size) + row[1:])]
+        (places,) = np.nonzero(self._ends[row] | goes_on)
+        free, meanings = 0, self._meanings
+        for place, more in zip(places.tolist(), goes_on[places].tolist(), strict=True):
+            if place >= free:
+                if not more:
+                    yield meanings[numbers[place]]
+                    continue
+                free, found = self.longest(numbers, place)
+                if found:
+                    yield found
 
 
 class _Numbers(dict[str, tuple[int, ...]]):
