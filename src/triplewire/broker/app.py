@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from triplewire.broker import concepts, events, health, notifications, ontologies, page, subscriptions, suggestions
+from triplewire.broker import (
+    concepts,
+    events,
+    health,
+    metrics,
+    notifications,
+    ontologies,
+    page,
+    subscriptions,
+    suggestions,
+)
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.state import State
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -28,15 +39,17 @@ SECURITY_HEADERS = {
 }
 
 
-def create_app(store: Store, lifting: Lifting = DEFAULT, hosts: Iterable[str] = LOOPBACK) -> FastAPI:
+def create_app(
+    store: Store, lifting: Lifting = DEFAULT, hosts: Iterable[str] = LOOPBACK, home: Path | None = None
+) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
-    Requests to other ``hosts`` are refused.
+    Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
-    app.state.shared = State.over(store, lifting)
+    app.state.shared = State.over(store, lifting, home)
     answer_with_problems(app)
-    for room in (events, subscriptions, notifications, ontologies, concepts, suggestions, health, page):
+    for room in (events, subscriptions, notifications, ontologies, concepts, suggestions, health, metrics, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)

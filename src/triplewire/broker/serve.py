@@ -63,7 +63,7 @@ class _Server(uvicorn.Server):
 
 
 async def _serve(store: Store, home: Path, listener: socket.socket, host: str, with_sample: bool) -> None:
-    app = create_app(store, load_lifting(home / "lifting"), hosts_of(host, listener.getsockname()[0]))
+    app = create_app(store, load_lifting(home / "lifting"), hosts_of(host, listener.getsockname()[0]), home)
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -16,17 +17,18 @@ from triplewire.store import Store
 
 @dataclass(frozen=True)
 class State:
-    """The store, and what stands between it and the routes."""
+    """The store, and what stands between it and the routes; the data folder, in which the pipeline leaves a report."""
 
     store: Store
     publisher: Publisher
     feed: Feed
     models: Models
     lifting: Lifting
+    home: Path | None = None
 
     @classmethod
-    def over(cls, store: Store, lifting: Lifting) -> State:
-        return cls(store, Publisher(store), Feed(store), Models(store), lifting)
+    def over(cls, store: Store, lifting: Lifting, home: Path | None = None) -> State:
+        return cls(store, Publisher(store), Feed(store), Models(store), lifting, home)
 
 
 def _shared(request: Request) -> State:

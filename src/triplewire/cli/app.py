@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -244,6 +245,8 @@ def stream(
     from triplewire.pipeline.stream import run_stream
     from triplewire.store import store_url
 
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("triplewire").setLevel(logging.INFO)
     loaded = {"spark.jars.packages": packages, "spark.jars": jars}
     run_stream(
         store_url(home),

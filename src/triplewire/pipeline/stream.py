@@ -24,11 +24,15 @@ from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, set_aside, set_aside_if_unfit
 from triplewire.pipeline.intake import start_intake
+from triplewire.pipeline.report import Reporter, counting
 from triplewire.pipeline.session import session
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
 from triplewire.pipeline.standing import Standing
 from triplewire.store import DeadLetter, Outcome, Store
+
+NAME = "triplewire"
+"""The name of the query, in Spark's pages and reports."""
 
 BATCH = 4000
 """How many events of a backlog are taken at a time."""
@@ -79,6 +83,7 @@ def run_stream(
         spark = session(master, "triplewire", SETTINGS | dict(settings or {}))
         try:
             ended = _on_signals()
+            spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
                 queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
@@ -109,21 +114,27 @@ def start_stream(
         Archive(archive).begin(opened.last_position())
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).options(**options).load()
-    work = partial(match_log, store=store, lifting=lifting, archive=archive and archive.absolute())
+    kept, report = archive and archive.absolute(), checkpoint.absolute().parent
+    work = partial(match_log, store=store, lifting=lifting, archive=kept, report=report)
     results = events.mapInArrow(work, stage.SCHEMA)
     society = Society(opened, lifting)
     writer = results.writeStream.foreachBatch(partial(write_results, store=opened, society=society))
-    return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName("triplewire").start()
+    return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName(NAME).start()
 
 
 def match_log(
-    batches: Iterable[pa.RecordBatch], store: str, lifting: Lifting, archive: Path | None = None
+    batches: Iterable[pa.RecordBatch],
+    store: str,
+    lifting: Lifting,
+    archive: Path | None = None,
+    report: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
     standing = _standing(store, os.getpid())
     for batch in lift_and_keep(batches, lifting, archive):
         for matcher, version, stretch in standing.stretches(batch):
-            yield from stage.match_events([stretch], matcher, bindings=True, version=version)
+            with counting(report, matcher.work):
+                yield from stage.match_events([stretch], matcher, bindings=True, version=version)
 
 
 @cache
