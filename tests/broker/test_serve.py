@@ -291,9 +291,12 @@ def test_the_case_studies_notify_whom_the_thesis_says(client: httpx.Client) -> N
     assert offered() == ["case-1", "case-3", "section-3.2"]
     client.post("/v1/suggestions/1/decline", params={"person": f"{PEOPLE}alma"}).raise_for_status()
     again = json.loads((NEWS / "events.ndjson").read_text().splitlines()[-1]) | {"id": "section-3.2-again"}
+    again["data"] = again["data"].replace("tw:link", 'tw:publicationSubType "Power pop" ; tw:link')
     publish(client, again).raise_for_status()
     wait_until_matched(client)
     assert offered() == ["case-1", "case-3", "section-3.2"]
+    [new] = client.get("/v1/concepts/proposals").json()["items"]
+    assert (new["word"], new["under"], new["proposer"]) == ("Power pop", f"{SITE}#Pop", SITE)
 
 
 def wait_until_matched(client: httpx.Client) -> None:

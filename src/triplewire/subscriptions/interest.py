@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from triplewire.subscriptions.grammar import parse_json, place_in_json
 from triplewire.subscriptions.pattern import Interest
 
 MOST_CONCEPTS = 1_000
+_PLAIN = re.compile(r"\s*[^\s\W\d]")
+_APART = re.compile(r"[,;\n]")
 
 
 def parse_interest(
@@ -27,11 +30,12 @@ def parse_interest(
     threshold: float,
     own: Mapping[str, str] | None = None,
 ) -> Interest:
-    """The interest that ``{"concepts": [...]}``, or the thesis's form of named fields, says.
+    """The interest that ``{"concepts": [...]}``, the thesis's form of named fields, or a line of plain words says.
 
     ``own`` are words, or IRIs in angle brackets, that the subscriber uses for concepts of their own, each with the
     known concept that it is put under. They count as long as the model does not know them.
     """
+    pattern = _spelt_out(pattern)
     profile = _profile(pattern)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
     words = [(word, partial(place_in_json, pattern, path)) for path, word in _words(profile, pattern)]
@@ -59,14 +63,26 @@ def parse_interest(
 
 def interest_proposals(pattern: object, interest: Interest, model: ConceptModel) -> Iterator[Proposal]:
     """The new concepts that an interest brings in, called as its pattern calls them."""
-    called = {proposed(word): word.strip() for _, word in _words(_profile(pattern), pattern)}
+    called = {proposed(word): word.strip() for word in _said(pattern)}
     for concept, parent in interest.attached:
         yield Proposal.under(parent, concept, called.get(concept) or word_for(concept), model)
 
 
 def words_of(pattern: object) -> set[tuple[str, ...]]:
     """The words that an interest's pattern names concepts by, as they are compared."""
-    return {words_in(word) for _, word in _words(_profile(pattern), pattern)}
+    return {words_in(word) for word in _said(pattern)}
+
+
+def _said(pattern: object) -> list[str]:
+    spelt_out = _spelt_out(pattern)
+    return [word for _, word in _words(_profile(spelt_out), spelt_out)]
+
+
+def _spelt_out(pattern: object) -> object:
+    """The list that plain words stand for, which commas, semicolons or lines set apart; any other pattern as it is."""
+    if not isinstance(pattern, str) or not _PLAIN.match(pattern):
+        return pattern
+    return {"concepts": [word for word in map(str.strip, _APART.split(pattern)) if word]}
 
 
 def _profile(pattern: object) -> dict[str, Any]:
