@@ -35,6 +35,7 @@ def test_a_notification_tells_what_matched_and_how(broker: httpx.Client, store: 
         "source": "urn:test",
         "position": 1,
         "subscription": "s1",
+        "sequence": 1,
         "score": 1.0,
         "bindings": [{"?1": "_:pc"}],
         "cloudevent": cloudevent("e1"),

@@ -153,6 +153,7 @@ def shown(found: Notification) -> dict[str, Any]:
         "source": found.source,
         "position": found.position,
         "subscription": found.subscription,
+        "sequence": found.sequence,
         "score": found.score,
         "bindings": found.bindings,
         "created": found.created,

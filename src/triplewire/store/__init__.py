@@ -1,7 +1,10 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
 from triplewire.store.records import (
+    Attempt,
     DeadLetter,
+    Delivery,
+    Endpoint,
     Notification,
     Offer,
     Ontology,
@@ -10,12 +13,16 @@ from triplewire.store.records import (
     StoredEvent,
     StoredProposal,
     StoredSuggestion,
+    Webhook,
 )
 from triplewire.store.store import LOCAL, Store, store_url
 
 __all__ = [
     "LOCAL",
+    "Attempt",
     "DeadLetter",
+    "Delivery",
+    "Endpoint",
     "Notification",
     "Offer",
     "Ontology",
@@ -25,5 +32,6 @@ __all__ = [
     "StoredEvent",
     "StoredProposal",
     "StoredSuggestion",
+    "Webhook",
     "store_url",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from triplewire.concepts.proposed import Proposal
@@ -108,7 +108,10 @@ class StoredSuggestion:
 
 @dataclass(frozen=True)
 class Notification:
-    """An outcome as it is told to the subscriber, numbered in the order in which they were written."""
+    """An outcome as it is told to the subscriber, numbered in the order in which they were written.
+
+    ``sequence`` is its number among those of the subscription, without gaps.
+    """
 
     number: int
     position: int
@@ -116,6 +119,7 @@ class Notification:
     source: str
     body: str
     subscription: str
+    sequence: int
     score: float
     bindings: list[dict[str, str]]
     created: str
@@ -131,3 +135,66 @@ class DeadLetter:
     id: str = ""
     body: str = ""
     created: str = ""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """Where a subscription's notifications are to be sent, signed with a secret, the event in an RDF ``format``."""
+
+    url: str
+    secret: str = field(repr=False)
+    format: str = "text/turtle"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """How far the notifications of a subscription have got to its webhook: those up to the number ``last`` are there.
+
+    ``state`` is active, paused, stopped (given up after long failure) or ended (by the receiver). Of the next
+    notification, so many ``attempts`` have failed. ``secrets`` are those to sign with, the newest first.
+    """
+
+    number: int
+    subscription: str
+    url: str
+    format: str
+    state: str
+    last: int
+    attempts: int
+    delivered: int
+    sent: int
+    failing_since: str | None
+    reason: str
+    last_success: str | None
+    due: str
+    secrets: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of sending a notification at a moment, and when the next may be sent.
+
+    Without a ``reason`` it was received. ``state`` is what the delivery is in from now on.
+    """
+
+    delivery: Delivery
+    number: int
+    moment: str
+    due: str
+    reason: str = ""
+    state: str = "active"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """All deliveries to one address together."""
+
+    url: str
+    subscriptions: int
+    failing: int
+    delivered: int
+    sent: int
+    pending: int
+    failing_since: str | None
+    reason: str
+    last_success: str | None

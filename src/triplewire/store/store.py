@@ -17,9 +17,10 @@ from sqlalchemy.exc import DatabaseError
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError, UsageError
 from triplewire.rdf.terms import Triple
-from triplewire.store import people, proposals
+from triplewire.store import deliveries, people, proposals
+from triplewire.store.deliveries import Deliveries
 from triplewire.store.moments import last_position, moment_of, now
-from triplewire.store.notifications import notification_of, notified
+from triplewire.store.notifications import notification_of, notified, numbered
 from triplewire.store.records import (
     DeadLetter,
     Notification,
@@ -30,6 +31,7 @@ from triplewire.store.records import (
     StoredEvent,
     StoredProposal,
     StoredSuggestion,
+    Webhook,
 )
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import (
@@ -62,6 +64,7 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self._engine = _engine(url)
+        self.deliveries = Deliveries(self._connected, self._writing)
         with self._writing() as connection:
             metadata.create_all(connection)
             _check_version(connection, url)
@@ -113,12 +116,15 @@ class Store:
 
     # subscriptions
 
-    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL) -> int:
+    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL, webhook: Webhook | None = None) -> int:
         """Create a subscription; it matches the events after the position returned."""
         with self._writing() as connection:
             if current(connection, record["id"]) is not None:
                 raise UsageError(f"there is a subscription {record['id']!r} already")
-            return insert_revision(connection, record, owner, last_position(connection))
+            since = insert_revision(connection, record, owner, last_position(connection))
+            if webhook is not None:
+                deliveries.put(connection, record["id"], webhook, "")
+            return since
 
     def revise(self, record: Mapping[str, Any]) -> int:
         """Replace a subscription's record for the events after the position returned."""
@@ -138,10 +144,11 @@ class Store:
             return revise(connection, change(standing.record))
 
     def unsubscribe(self, id_: str) -> int:
-        """End a subscription; it matches no event from the position returned on."""
+        """End a subscription; it matches no event from the position returned on, and nothing more is delivered."""
         with self._writing() as connection:
             position = last_position(connection) + 1
             end(connection, id_, position)
+            deliveries.remove(connection, id_)
             return position
 
     def subscription(self, id_: str) -> Revision | None:
@@ -323,15 +330,16 @@ class Store:
                 "position": o.position,
                 "event": o.event,
                 "subscription": o.subscription,
+                "of": o.subscription,
                 "score": o.score,
                 "bindings": o.bindings,
                 "created": moment,
             }
-            for o in outcomes
+            for o in sorted(outcomes, key=lambda one: one.position)
         ]
         with self._writing() as connection:
             if rows:
-                connection.execute(insert(notifications).on_conflict_do_nothing(), rows)
+                connection.execute(numbered(), rows)
             if letters:
                 connection.execute(insert(dead_letters).on_conflict_do_nothing(), letters)
             people.write_offers(connection, offers)

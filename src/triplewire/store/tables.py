@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -81,6 +81,7 @@ proposals = Table(
 )
 
 # What is at a position may hold several events, the entries of a feed or a table; "event" is the id of the one matched.
+# "sequence" counts the notifications of a subscription without gaps, in the order of their numbers.
 notifications = Table(
     "notifications",
     metadata,
@@ -88,6 +89,7 @@ notifications = Table(
     Column("position", Integer, nullable=False),
     Column("event", Text, nullable=False),
     Column("subscription", Text, nullable=False),
+    Column("sequence", Integer, nullable=False),
     Column("score", Float, nullable=False),
     Column("bindings", Text, nullable=False),
     Column("created", Text, nullable=False),
@@ -125,6 +127,31 @@ suggestions = Table(
     Column("created", Text, nullable=False),
     UniqueConstraint("position", "event", "person"),
     Index("suggestions_by_person", "person", "number"),
+    sqlite_autoincrement=True,
+)
+
+# Where the notifications of a subscription are to be delivered. All up to the number "last" are there.
+# Only those of events after the position "since" are the subscriber's. Not to be tried before "due".
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("subscription", Text, nullable=False, unique=True),
+    Column("url", Text, nullable=False),
+    Column("format", Text, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("old_secret", Text, nullable=True),
+    Column("old_until", Text, nullable=True),
+    Column("state", Text, nullable=False),
+    Column("since", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("due", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("delivered", Integer, nullable=False, default=0),
+    Column("sent", Integer, nullable=False, default=0),
+    Column("failing_since", Text, nullable=True),
+    Column("reason", Text, nullable=False, default=""),
+    Column("last_success", Text, nullable=True),
     sqlite_autoincrement=True,
 )
 
