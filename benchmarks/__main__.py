@@ -3,6 +3,7 @@
 from benchmarks import (
     canonical,
     concepts,
+    filters,
     forest,
     gtopss,
     index,
@@ -25,6 +26,7 @@ matching.main()
 papers.main()
 gtopss.main()
 forest.main()
+filters.main()
 index.main()
 interests.main()
 stw.main()

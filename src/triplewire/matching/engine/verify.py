@@ -20,7 +20,8 @@ from triplewire.matching.engine.facts import Facts
 from triplewire.matching.matcher import MOST_MAPPINGS
 from triplewire.matching.residual import solutions
 from triplewire.rdf.terms import Term, Triple
-from triplewire.subscriptions.evaluate import holds
+from triplewire.subscriptions.evaluate import evaluate, truth
+from triplewire.subscriptions.functions import FilterError
 from triplewire.subscriptions.pattern import (
     VALUE,
     Alternative,
@@ -41,14 +42,19 @@ Check: TypeAlias = Callable[[Mu], bool]
 Step: TypeAlias = Arc | Variable
 """What a search goes on with: an arc to find, or a variable that may be any vertex."""
 
+_DECIDED = {"=", "<", "<=", ">", ">=", "in", "strstarts"}
+
 
 class Verifier:
-    """One event, with what has been found out about it so far; ``work`` counts the filters that were evaluated."""
+    """One event, with what has been found out about it so far; ``work`` counts the filters that were evaluated.
+
+    Filters are evaluated predicate by predicate, each at most once for the same terms, whatever subscriptions ask it.
+    """
 
     def __init__(self, facts: Facts, work: Counter[str]) -> None:
         self.facts = facts
         self.work = work
-        self._filters: dict[tuple[Expression, tuple[Term | None, ...]], bool] = {}
+        self._predicates: dict[tuple[Expression, tuple[Term | None, ...]], bool | None] = {}
         self._paths: dict[tuple[NamedNode, ...], frozenset[Term]] = {}
         self._indexes: dict[Scope, _ArcIndex] = {}
 
@@ -140,10 +146,9 @@ class Verifier:
             at(constraint.vertex).append(partial(self._has_class, constraint))
         for test in pattern.is_a:
             at(test.vertex).append(partial(self._is_a, test))
-        for filter_ in pattern.filters:
-            free = tuple(dict.fromkeys(free_variables(filter_)))
-            inside = _reaches_inside(filter_)
-            (due[-1] if inside else at(*free)).append(partial(self._holds, filter_, None if inside else free))
+        for filter_ in sorted(_conjuncts(pattern.filters), key=_in_the_trie):
+            checks = due[-1] if _reaches_inside(filter_) else at(*free_variables(filter_))
+            checks.append(partial(self._holds, filter_))
         if pattern.mapping == "injective":
             for checks in due:
                 checks.append(partial(_injective, pattern, self.closed))
@@ -157,19 +162,41 @@ class Verifier:
         term = image(mu, test.vertex, self.closed)
         return term is not None and is_a(term, test, self.closed)
 
-    def _holds(self, filter_: Expression, free: tuple[Variable, ...] | None, mu: Mu) -> bool:
-        """Whether a filter is true: evaluated once for the same terms, unless it may see every variable."""
-        if free is None:
-            return self._evaluated(filter_, mu)
-        key = (filter_, tuple(mu.get(variable) for variable in free))
-        if key not in self._filters:
-            self._filters[key] = self._evaluated(filter_, mu)
-        return self._filters[key]
+    def _holds(self, filter_: Expression, mu: Mu) -> bool:
+        return self._truth(filter_, mu) is True
 
-    def _evaluated(self, filter_: Expression, mu: Mu) -> bool:
+    def _truth(self, expression: Expression, mu: Mu) -> bool | None:
+        """Whether an expression is true; None if it is an error."""
+        match expression:
+            case Call("not", (argument,)):
+                found = self._truth(argument, mu)
+                return None if found is None else not found
+            case Call("and" | "or" as name, arguments):
+                found = name == "and"
+                for argument in arguments:
+                    truth_ = self._truth(argument, mu)
+                    if truth_ is (name == "or"):
+                        return truth_
+                    found = None if truth_ is None else found
+                return found
+        return self._predicate(expression, mu)
+
+    def _predicate(self, predicate: Expression, mu: Mu) -> bool | None:
+        """The truth of what no connective joins: found out once for the same terms, unless it may see any variable."""
+        if _reaches_inside(predicate):
+            return self._evaluated(predicate, mu)
+        key = (predicate, tuple(mu.get(variable) for variable in free_variables(predicate)))
+        if key not in self._predicates:
+            self._predicates[key] = self._evaluated(predicate, mu)
+        return self._predicates[key]
+
+    def _evaluated(self, predicate: Expression, mu: Mu) -> bool | None:
         self.work["filters evaluated"] += 1
         nearness = self.closed.profiles.similarity
-        return holds(filter_, lambda part: image(mu, part, self.closed), self._values, nearness)
+        try:
+            return truth(evaluate(predicate, lambda part: image(mu, part, self.closed), self._values, nearness))
+        except FilterError:
+            return None
 
     def _values(self, path: tuple[NamedNode, ...]) -> frozenset[Term]:
         """The terms at the end of a path from the home vertex."""
@@ -247,6 +274,20 @@ def _bound(mu: Mu, unbound: list[tuple[int, Variable]], found: Iterator[Triple])
 def _injective(pattern: Pattern, event: ClosedEvent, mu: Mu) -> bool:
     images = {v: term for v in pattern.vertices if (term := image(mu, v, event)) is not None}
     return injective(images, event)
+
+
+def _conjuncts(filters: Iterable[Expression]) -> Iterator[Expression]:
+    """The filters that must be true for all of some to be, none of which is a conjunction."""
+    for filter_ in filters:
+        if isinstance(filter_, Call) and filter_.name == "and":
+            yield from _conjuncts(filter_.arguments)
+        else:
+            yield filter_
+
+
+def _in_the_trie(filter_: Expression) -> bool:
+    """Whether the trie decides a filter, which then is true of nearly every candidate and is better looked at last."""
+    return isinstance(filter_, AttributeTest) and isinstance(filter_.test, Call) and filter_.test.name in _DECIDED
 
 
 def _reaches_inside(expression: Expression) -> bool:
