@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal
 
 from tests.worlds import LITERALS
-from triplewire.matching.engine.ranks import Domains, prefix_range, range_of
+from triplewire.matching.engine.ranks import Domains, intersection, prefix_range, range_of
 from triplewire.rdf.terms import XSD
 from triplewire.subscriptions.evaluate import holds
 from triplewire.subscriptions.pattern import VALUE, Call
@@ -69,3 +69,30 @@ def test_ranks_decide_comparisons_as_filters_do(constants, values, read):
                 assert (first >= 0 and low <= first <= high) == expected, (value, operator, constant)
             elif expected:  # one of its places must do, and what matches is verified
                 assert any(low <= rank <= high for rank in range(first, last + 1, 2)), (value, operator, constant)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["<", "<=", "=", ">=", ">"]), literals), max_size=4), literals)
+def test_a_value_lies_in_an_intersection_if_it_lies_in_all_the_ranges(asked, value):
+    ranges = {found for operator, constant in asked if (found := range_of(operator, constant))}
+    ranges |= {found for _, constant in asked if (found := prefix_range(constant))}
+    domains = Domains.of(ranges)
+    places = {domain: set(range(first, last + 1)) for domain, first, last in domains.places(value)}
+
+    def lying(wanted):
+        """The ranks of the value that lie in all of some ranges, by domain."""
+        found = {}
+        rows = domains.ranges(0, list(wanted))
+        for domain, low, high in zip(rows.domain.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True):
+            found[domain] = found.get(domain, places.get(domain, set())) & set(range(low, high + 1))
+        return found
+
+    assert lying(intersection(ranges)) == lying(ranges)
+
+
+def test_a_lower_and_an_upper_bound_are_one_range():
+    low, high = range_of(">=", Literal(10)), range_of("<", Literal(20))
+    (met,) = intersection([low, high, range_of(">", Literal(5))])
+    assert met == (low.domain, low.low, high.high)
+    apart = {range_of(">", Literal(20)), range_of("<", Literal(10))}
+    assert intersection(apart) == apart

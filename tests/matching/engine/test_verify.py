@@ -46,6 +46,8 @@ def test_a_regular_expression_that_many_subscriptions_share_is_evaluated_once_fo
     index = Index.build((subscription(number, wanted(number)) for number in range(10_000)), MODEL)
     index.work.clear()
     assert index.match(event((PRICE, Literal(5_000)), (NAME, Literal("xyz")))) == []
+    assert index.work["candidates verified"] == 0  # as it does not begin with an a
+    assert index.match(event((PRICE, Literal(5_000)), (NAME, Literal("abz")))) == []
     assert index.work["candidates verified"] == 4_999
     assert index.work["filters evaluated"] == 1
     index.work.clear()
@@ -54,6 +56,21 @@ def test_a_regular_expression_that_many_subscriptions_share_is_evaluated_once_fo
     index.work.clear()
     assert index.match(event((PRICE, Literal(5_000)), (NAME, Literal(7)))) == []
     assert index.work["candidates verified"] == index.work["filters evaluated"] == 0
+
+
+def test_the_trie_decides_by_itself_which_values_are_unlike_a_constant() -> None:
+    tests = [(PRICE, Literal(5)), (NAME, Literal("x"))]
+    unlike = [AttributeTest((path,), Call("!=", (VALUE, constant))) for path, constant in tests]
+    index = Index.build(map(subscription, range(2), unlike), MODEL)
+    nan, name = Literal("NaN", datatype=XSD.double), NamedNode("http://example.org/x")
+    for price, found in [(Literal(4), 1), (Literal(5.5), 1), (Literal(5), 0), (nan, 1), (name, 1), (Literal("4"), 0)]:
+        assert len(index.match(event((PRICE, price)))) == found
+    for text, found in [(Literal("y"), 1), (Literal("x"), 0), (nan, 0), (name, 1), (Literal("x", language="en"), 0)]:
+        assert len(index.match(event((NAME, text)))) == found
+    assert index.work["candidates verified"] == 0
+    both = Index.build([subscription(0, Call("and", tuple(unlike)))], MODEL)
+    assert both.match(event((PRICE, Literal(4)))) == []
+    assert both.work["candidates verified"] == 0
 
 
 VALUES = [
@@ -74,7 +91,10 @@ def some_filter(rng: Random, depth: int) -> Expression:
     if rng.random() < 0.1:
         return AttributeExists(path)
     operator = rng.choice(["=", "!=", "!=", "<", ">=", "strstarts", "strends", "contains", "regex", "sameterm"])
-    operand = rng.choice(["a", "b", "^a"]) if operator in ("strstarts", "strends", "contains", "regex") else None
+    operands = (
+        ["a", "b", "^a", "^ab*", "^a+b", "^ab|^b", "^b?a", "^a{0}b", "^(a|b)"] if operator == "regex" else ["a", "b"]
+    )
+    operand = rng.choice(operands) if operator in ("strstarts", "strends", "contains", "regex") else None
     constant = Literal(operand) if operand else rng.choice([v for v in VALUES if not isinstance(v, BlankNode)])
     return AttributeTest(path, Call(operator, (VALUE, constant)))
 

@@ -19,7 +19,7 @@ from triplewire.matching.engine.conditions import (
     text_of,
     ways_of,
 )
-from triplewire.matching.engine.ranks import Range
+from triplewire.matching.engine.ranks import Range, intersection
 from triplewire.rdf.terms import RDF, Resource
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -95,7 +95,7 @@ class _Compilation:
             if HOME_KEY not in labels[number]:
                 labels[number].add(STANDALONE)
         decided = not self.undecided and len(self.labels) <= MOST_VERTICES
-        return Compiled(tuple(map(frozenset, labels)), arcs, self.pattern.mapping == "injective", decided)
+        return Compiled(tuple(map(_few, labels)), arcs, self.pattern.mapping == "injective", decided)
 
     def vertex(self, vertex: Vertex) -> int:
         """The number of a vertex; constants that the model says are the same are one."""
@@ -175,6 +175,12 @@ class _Compilation:
             self._arc(here, SCOPES[Scope.CLOSED] + text_of(step), there)
             here = there
         self.labels[here].update(labels)
+
+
+def _few(labels: set[Label]) -> frozenset[Label]:
+    """Labels that ask the same, with a lower and an upper bound as one range."""
+    ranges = {label for label in labels if isinstance(label, Range)}
+    return frozenset(labels if len(ranges) < 2 else labels - ranges | intersection(ranges))
 
 
 def _tells_own_vertices(label: Label) -> bool:

@@ -6,6 +6,7 @@ A filter becomes a list of **ways** in which it may come true, each a conjunctio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -17,6 +18,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.matching.engine.ranks import FLIPPED, Range, known_value, prefix_range, range_of
 from triplewire.rdf.terms import Resource, Term
+from triplewire.rdf.values import Number, Text
 from triplewire.subscriptions.pattern import VALUE, AttributeExists, AttributeTest, Call, Expression, Home, Variable
 
 Label: TypeAlias = bytes | Range
@@ -26,8 +28,12 @@ Names: TypeAlias = Callable[[Resource], Resource]
 MOST_WAYS = 8
 """A filter with more ways than this is left undecided, as far as needed."""
 
+UNLIKE_NUMBERS, UNLIKE_LITERALS = b"n", b"u"
+"""The labels of what ``!=`` any number, or any text or boolean, without being in order with it: resources, and NaN."""
 _TEXTS = {"contains", "strends", "regex"}
 _ANY_TEXT = Range("text *", None, None)
+_ANCHORED = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?![*?{])")
+"""The letters that a regular expression begins with, without the last if that may be missing."""
 
 
 class _Undecided(Enum):
@@ -102,6 +108,8 @@ def _ways(expression: Expression, wanted: bool, name: Names) -> list[Way]:
             return [(Attribute(path), UNDECIDED)]
         case Call("~", (Variable() | Home() as vertex, NamedNode() as concept, Literal() as threshold)) if wanted:
             return [(Demand(vertex, similar_label(concept, threshold)), UNDECIDED)]  # since the score is to be told
+        case Call("!=", (Variable() as variable, Literal() as constant)) if wanted:
+            return _different(variable, constant)
         case Call(operator, arguments) if wanted:
             return [_comparison(operator, arguments, name)]
         case _:
@@ -117,12 +125,18 @@ def _all(parts: list[list[Way]]) -> list[Way]:
         if count <= MOST_WAYS:
             return [tuple(dict.fromkeys(atom for way in chosen for atom in way)) for chosen in product(*parts)]
         widest = max(range(len(parts)), key=lambda i: len(parts[i]))
-        parts = [[(UNDECIDED,)] if i == widest else part for i, part in enumerate(parts)]
+        parts = [_undecided(part) if i == widest else part for i, part in enumerate(parts)]
 
 
 def _some(parts: list[list[Way]]) -> list[Way]:
     ways = list(dict.fromkeys(way for part in parts for way in part))
-    return ways if len(ways) <= MOST_WAYS else [(UNDECIDED,)]
+    return ways if len(ways) <= MOST_WAYS else _undecided(ways)
+
+
+def _undecided(ways: list[Way]) -> list[Way]:
+    """One way instead of many: the attributes that all of them need, and the rest undecided."""
+    needed = [{Attribute(atom.path): None for atom in way if isinstance(atom, Attribute)} for way in ways]
+    return [(*(one for one in needed[0] if all(one in others for others in needed)), UNDECIDED)]
 
 
 def _attribute(path: tuple[NamedNode, ...], way: Way) -> Way:
@@ -135,7 +149,7 @@ def _attribute(path: tuple[NamedNode, ...], way: Way) -> Way:
 def _comparison(operator: str, arguments: tuple[Expression, ...], name: Names) -> Way:
     """What a call with a variable and a constant demands of the variable."""
     if operator in _TEXTS and isinstance(arguments[0], Variable):
-        return (Demand(arguments[0], _ANY_TEXT), UNDECIDED)
+        return (Demand(arguments[0], _beginning(operator, arguments[1:]) or _ANY_TEXT), UNDECIDED)
     if len(arguments) != 2:
         return (UNDECIDED,)
     left, right = arguments
@@ -155,6 +169,26 @@ def _comparison(operator: str, arguments: tuple[Expression, ...], name: Names) -
             return _ordered(operator, read, right, True, name)
         case _:
             return (UNDECIDED,)
+
+
+def _beginning(operator: str, arguments: tuple[Expression, ...]) -> Range | None:
+    """The range of texts that begin as a regular expression says that they must, if it says so plainly."""
+    match operator, arguments:
+        case "regex", (Literal() as pattern,) if "|" not in pattern.value:
+            found = _ANCHORED.match(pattern.value)
+            return prefix_range(Literal(found[1])) if found else None
+    return None
+
+
+def _different(variable: Variable, constant: Literal) -> list[Way]:
+    """The ways in which a value may be unlike a constant: before it, after it, or unlike everything of its kind."""
+    known = known_value(constant)
+    in_one_order = isinstance(known, bool | Number) or (isinstance(known, Text) and known.language is None)
+    before, after = range_of("<", constant), range_of(">", constant)
+    if not in_one_order or before is None or after is None:
+        return [(UNDECIDED,)]
+    unlike = UNLIKE_NUMBERS if isinstance(known, Number) else UNLIKE_LITERALS
+    return [(Demand(variable, label),) for label in (before, after, unlike)]
 
 
 def _ordered(operator: str, variable: Variable, constant: Literal, read: bool, name: Names) -> Way:

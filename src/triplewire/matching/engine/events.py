@@ -14,11 +14,11 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import EVERY_RESOURCE, ConceptModel
 from triplewire.matching.engine.compile import ANY, ANY_VERTEX, SCOPES, STANDALONE
-from triplewire.matching.engine.conditions import text_of
+from triplewire.matching.engine.conditions import UNLIKE_LITERALS, UNLIKE_NUMBERS, text_of
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, offsets_of
 from triplewire.matching.engine.facts import Facts
 from triplewire.matching.engine.nearness import SimilarLabels
-from triplewire.matching.engine.ranks import Domains
+from triplewire.matching.engine.ranks import Domains, is_nan
 from triplewire.matching.engine.texts import Dictionary
 from triplewire.rdf.terms import Resource, Term
 from triplewire.subscriptions.pattern import Scope
@@ -71,7 +71,8 @@ class Encoder:
         self.labels_above = _Memory(self._labels_above)
         self._properties = _Memory(self._property)
         self.places = _Memory(self._places_of)
-        self.universal = self._labels([ANY_VERTEX, STANDALONE, *(b"c" + text_of(cls) for cls in EVERY_RESOURCE)])
+        everywhere = (b"c" + text_of(cls) for cls in EVERY_RESOURCE)
+        self.universal = self._labels([ANY_VERTEX, STANDALONE, UNLIKE_NUMBERS, UNLIKE_LITERALS, *everywhere])
         self._standalone = vocabulary.label(STANDALONE) >= 0
         self._compares = not vocabulary.kinds.isdisjoint({b"l", b"L", b"e", b"g", b"G"})
 
@@ -140,6 +141,8 @@ class Encoder:
     def _labels_of_literal(self, literal: Literal) -> tuple[int, ...]:
         classes = self.model.literal_classes(literal)
         own = [ANY_VERTEX, STANDALONE, b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
+        if is_nan(literal):
+            own.append(UNLIKE_NUMBERS)
         above = {upper for cls in classes for upper in self.model.class_hierarchy.above(cls)}
         return self._labels([*own, *(kind + text_of(cls) for cls in above for kind in (b"l", b"L"))])
 

@@ -79,6 +79,31 @@ def prefix_range(constant: Literal) -> Range | None:
     return Range(domain, Bound(text, True), behind)
 
 
+def intersection(ranges: Iterable[Range]) -> set[Range]:
+    """What lies in all of some ranges, as one range for each domain; ranges that have nothing in common stay apart."""
+    found: dict[str, list[Range]] = {}
+    for range_ in ranges:
+        found.setdefault(range_.domain, []).append(range_)
+    return {met for domain, some in found.items() for met in _met(domain, some)}
+
+
+def _met(domain: str, ranges: list[Range]) -> list[Range]:
+    read = _reader(domain)
+    low = max((r.low for r in ranges if r.low), key=lambda b: (read(b.text), not b.included), default=None)
+    high = min((r.high for r in ranges if r.high), key=lambda b: (read(b.text), b.included), default=None)
+    if low and high:
+        below, above = read(low.text), read(high.text)
+        if below > above or (below == above and not (low.included and high.included)):
+            return ranges
+    return [Range(domain, low, high)]
+
+
+def is_nan(literal: Literal) -> bool:
+    """Whether a literal is the number that is not a number, which is unlike every other and in no order."""
+    known = known_value(literal)
+    return isinstance(known, Number) and known.value != known.value
+
+
 def known_value(literal: Literal) -> Value | None:
     try:
         return value(literal)

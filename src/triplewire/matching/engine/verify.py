@@ -42,7 +42,7 @@ Check: TypeAlias = Callable[[Mu], bool]
 Step: TypeAlias = Arc | Variable
 """What a search goes on with: an arc to find, or a variable that may be any vertex."""
 
-_DECIDED = {"=", "<", "<=", ">", ">=", "in", "strstarts"}
+_DECIDED = {"=", "!=", "<", "<=", ">", ">=", "in", "strstarts"}
 
 
 class Verifier:
