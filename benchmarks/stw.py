@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,18 @@ from benchmarks.report import report
 from triplewire.concepts.load import load_model
 from triplewire.concepts.measures import MEASURES
 from triplewire.concepts.similarity import Similarity
-from triplewire.concepts.taxonomy import Taxonomy
+from triplewire.concepts.taxonomy import ROOT, Taxonomy
 from triplewire.matching.engine.rows import Rows
 
 STW = Path(__file__).parents[2] / "shared/data/stw"
 PICTURE = Path(__file__).parents[1] / "docs/images/stw.svg"
 THRESHOLDS = [0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
 COLOURS = {"path": "#0b6e99", "wu-palmer": "#b5542b", "lin": "#4d7c2f"}
+BESIDE = {"path": (6, -5), "wu-palmer": (-22, 12), "lin": (6, -5)}
+"""Where a threshold is written, so that it is not in another curve's way."""
 LEFT, TOP, SIDE = 60, 40, 400
+EXAMINED = [0.7, 0.8, 0.85]
+KINDS = ["above it", "a sibling", "below a sibling", "beside what is above it", "farther away"]
 
 Curve = list[tuple[float, float]]
 
@@ -41,17 +46,61 @@ def main() -> None:
     kept = wanted.any(axis=0)
     frequencies = Counter(concept for paper in papers for concept in paper)
     curves: dict[str, Curve] = {}
+    relations = Relations(Taxonomy(parents), inner)
+    wrong: list[dict[str, object]] = []
     for measure in MEASURES:
         rows = Rows([(concept, ()) for concept in inner], Similarity(parents, measure, frequencies))
-        scores = np.array([np.max([rows.to(concept) for concept in paper], axis=0) for paper in papers])
+        near = [np.array([rows.to(concept) for concept in paper]) for paper in papers]
+        scores = np.array([one.max(axis=0) for one in near])
         curves[measure] = [_quality(scores[:, kept] > threshold, wanted[:, kept]) for threshold in THRESHOLDS]
+        closest = [[paper[i] for i in one.argmax(axis=0)] for paper, one in zip(papers, near, strict=True)]
+        for threshold in EXAMINED:
+            found = (scores > threshold) & kept
+            wrong.append(
+                {"measure": measure, "threshold": threshold, "found": f"{np.count_nonzero(found):,}"}
+                | {"at or below it": f"{np.count_nonzero(found & wanted) / np.count_nonzero(found):.0%}"}
+                | relations.shares(found & ~wanted, closest, np.count_nonzero(found))
+            )
     told = f"{kept.sum():,} interests of one inner concept each, {len(papers):,} papers; precision / recall."
     table = [
         {"threshold": t} | {name: f"{curve[i][0]:.2f} / {curve[i][1]:.2f}" for name, curve in curves.items()}
         for i, t in enumerate(THRESHOLDS)
     ]
     report("stw", told, table)
+    report(
+        "stw-wrong", "What is closest to an interest's concept in the papers that it finds, in shares of those.", wrong
+    )
     PICTURE.write_text(_picture(curves), encoding="utf-8")
+
+
+class Relations:
+    """How a paper's concept stands to an interest's that it is not at or below."""
+
+    def __init__(self, taxonomy: Taxonomy, inner: list[NamedNode]) -> None:
+        self.taxonomy = taxonomy
+        self.inner = [taxonomy.name(concept) for concept in inner]
+        self.above = cache(taxonomy.ancestors)
+        self.of = cache(self._of)
+
+    def shares(self, wrong: NDArray[np.bool_], closest: list[list[NamedNode]], total: int) -> dict[str, str]:
+        """Of some pairs of a paper and an interest, how many stand how."""
+        counts = Counter(
+            self.of(closest[paper][interest], self.inner[interest]) for paper, interest in np.argwhere(wrong)
+        )
+        return {kind: f"{counts[kind] / total:.0%}" for kind in KINDS}
+
+    def _of(self, given: NamedNode, wanted: NamedNode) -> str:
+        given = self.taxonomy.name(given)
+        parents = set(self.taxonomy.above(wanted)) - {ROOT}
+        if given in self.above(wanted):
+            return "above it"
+        if parents & set(self.taxonomy.above(given)):
+            return "a sibling"
+        if parents & self.above(given):
+            return "below a sibling"
+        if set(self.taxonomy.above(given)) & self.above(wanted) - {ROOT}:
+            return "beside what is above it"
+        return "farther away"
 
 
 def _wanted(papers: list[list[NamedNode]], inner: list[NamedNode], taxonomy: Taxonomy) -> NDArray[np.bool_]:
@@ -86,7 +135,8 @@ def _picture(curves: dict[str, Curve]) -> str:
         for threshold, (x, y) in zip(THRESHOLDS, points, strict=True):
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"><title>{threshold}</title></circle>')
             if threshold in (0.5, 0.7, 0.9):
-                parts.append(_text(x + 5, y - 5, str(threshold), colour=colour, size=10))
+                right, down = BESIDE[name]
+                parts.append(_text(x + right, y + down, str(threshold), colour=colour, size=10))
         parts.append(_text(LEFT + SIDE + 15, TOP + 20 + 20 * number, name, colour=colour))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + SIDE + 110} {TOP + SIDE + 55}" width="640"'
     title = "<title>Precision and recall of interests on the STW thesaurus, over thresholds</title>"

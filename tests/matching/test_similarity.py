@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,9 @@ from triplewire.matching import MATCHERS, BruteForce, make_matcher
 from triplewire.matching.brute import _mappings, image, match_one
 from triplewire.matching.engine.index import Index
 from triplewire.matching.explanation import explain
+from triplewire.matching.explanation.text import as_text
 from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.syntax import write
 from triplewire.rdf.terms import RDF, XSD, Triple
 from triplewire.subscriptions.canonical import canonical
 from triplewire.subscriptions.covering import covers_pattern
@@ -30,6 +33,7 @@ from triplewire.subscriptions.pattern import (
     Subscription,
     Variable,
 )
+from triplewire.subscriptions.picture import picture
 from triplewire.subscriptions.printing import as_ops, as_sparql
 from triplewire.subscriptions.serial import from_json, to_json
 from triplewire.testing import cloud_event
@@ -288,6 +292,48 @@ def test_the_engine_verifies_those_alone_that_are_near_enough(music):
     found = index.match(event_with("ex:about ex:Pop"))
     assert [match.subscription for match in found] == [f"Jazz{n}" for n in range(1, 6)]
     assert index.work["candidates verified"] == len(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "event", "told"),
+    [
+        (
+            "price < 400 and about ~ Jazz @ 0.7",
+            "ex:price 380 ; ex:about 'an evening of bebop'",
+            '✓ ex:about ~ ex:Jazz @ 0.7: ex:Jazz ≈ ex:Bebop 0.87 through ex:Jazz, named by "an evening of bebop"',
+        ),
+        (
+            "about ~ Jazz @ 0.7",
+            "ex:about ex:Pop",
+            "✗ ex:about ~ ex:Jazz @ 0.7: ex:Jazz ≈ ex:Pop 0.57 through ex:Music, 0.13 too little",
+        ),
+        (
+            "not (about ~ Jazz @ 0.7)",
+            "ex:about ex:Bebop",
+            "✗ not (ex:about ~ ex:Jazz @ 0.7): ex:Jazz ≈ ex:Bebop 0.87 through ex:Jazz, 0.17 too much",
+        ),
+        ("about ~ Jazz", "ex:price 3", "✗ ex:about ~ ex:Jazz @ 0.7: there is no ex:about"),
+        ("about ~ Jazz", "ex:about 'the'", "✗ ex:about ~ ex:Jazz @ 0.7: ex:Jazz 0.00, as nothing there is a concept"),
+    ],
+)
+def test_what_is_closest_and_what_would_be_needed_is_explained(text, event, told, music):
+    explanation = explain(said(text, music), event_with(event), music)
+    assert told in as_text(explanation, {"ex": "http://example.org/"})
+
+
+def test_a_batch_of_events_is_matched_as_one_by_one(music):
+    subscriptions = [replace(said(text, music), id=text) for text in ("about ~ Jazz", "~ Pop @ 0.9", "price < 3")]
+    index = Index.build(subscriptions, music)
+    events = ["ex:about ex:Bebop ; ex:price 2", "ex:title 'pop' ; ex:price 4", "ex:about ex:Sport"]
+    graphs = [event_with(one).graph for one in events]
+    columns = {"id": list("012"), "home": ["_:H"] * 3, "data": [write(one.triples) for one in graphs]}
+    found = index.match_batch(pa.RecordBatch.from_pydict(columns))
+    one_by_one = [(match.subscription, match.score) for one in events for match in index.match(event_with(one))]
+    assert list(zip(found.subscriptions.to_pylist(), found.scores.tolist(), strict=True)) == one_by_one != []
+
+
+def test_a_pattern_that_asks_for_similarity_can_be_drawn(music):
+    assert "~" in picture(said("price < 400 and about ~ Jazz @ 0.7", music), music)
 
 
 def test_pattern_without_similarity_is_not_graded():

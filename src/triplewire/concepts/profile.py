@@ -74,8 +74,16 @@ class Profiles:
         names = self.model.aliases(vertex)
         if self.graph.home in names:
             return self.event
-        classes = {t.object for t in self.graph.triples if t.property == RDF.type and t.subject in names}
-        return self._concepts([*names, *classes])
+        return self._concepts([*names, *(cls for name in names for cls in self._classes.get(name, ()))])
+
+    @cached_property
+    def _classes(self) -> dict[Resource, list[Term]]:
+        """The asserted classes of each vertex."""
+        found: dict[Resource, list[Term]] = {}
+        for subject, property_, object_ in self.graph.triples:
+            if property_ == RDF.type:
+                found.setdefault(subject, []).append(object_)
+        return found
 
     @cached_property
     def _certain(self) -> frozenset[NamedNode]:
