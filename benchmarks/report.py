@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
@@ -20,6 +21,8 @@ def report(name: str, told: str, rows: list[dict[str, object]]) -> None:
     (RESULTS / f"{name}.md").write_text(text)
 
 
+@cache
 def _commit() -> str:
+    """The commit that the tree was at before any result was written."""
     head = ["git", "describe", "--always", "--dirty"]
     return subprocess.run(head, capture_output=True, text=True, check=False).stdout.strip() or "no commit"
