@@ -1,22 +1,29 @@
 """The index: how fast it changes and opens.
 
+A change outlives its process when ``add`` or ``remove`` returns, and a crash of the machine after ``sync``.
 Times are the process's own, but for opening, where they are the clock's.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
+from zlib import crc32
 
 from pyoxigraph import NamedNode
 
 from benchmarks import forest as filters
 from benchmarks.report import report
 from triplewire.concepts.model import ConceptModel
+from triplewire.matching.engine.files import HEADER
+from triplewire.matching.engine.folder import current_name
 from triplewire.matching.engine.index import Index
 from triplewire.subscriptions.pattern import (
     HOME,
@@ -72,6 +79,45 @@ def changes(size: int, changed: int = 3000) -> dict[str, object]:
     }
 
 
+def opening(sizes: tuple[int, ...] = (10_000, 1_000_000, 10_000_000)) -> list[dict[str, object]]:
+    """The rows of the table of opening: the folder of the first size, and others with files as large as that makes."""
+    rng = random.Random(1)
+    rows: list[dict[str, object]] = []
+    with TemporaryDirectory() as folder:
+        index = Index.build((ops_sized(rng, number) for number in range(sizes[0])), MODEL)
+        index.save(Path(folder, "index"))
+        index.close()
+        for size in sizes:
+            place = Path(folder, str(size))
+            shutil.copytree(Path(folder, "index"), place)
+            total = _enlarge(place / current_name(place), size // sizes[0])
+            opened = sorted(_clock(lambda place=place: Index.open(place)) for _ in range(9))  # type: ignore[misc]
+            rows.append(
+                {
+                    "subscriptions": f"{size:,}",
+                    "MB": f"{total >> 20:,}",
+                    "opened, ms": f"{opened[0] * 1000:.1f}",
+                    "the middle of nine": f"{opened[4] * 1000:.1f}",
+                }
+            )
+    return rows
+
+
+def _enlarge(version: Path, times: int) -> int:
+    """Make the files of a version many times as large, with nothing in them; returns how large all are then.
+
+    Nothing but their size is looked at when they are opened, if they are large.
+    """
+    header = json.loads((version / HEADER).read_text().splitlines()[0])
+    for name, told in header["files"].items():
+        if name != "model.bin":
+            told["size"] *= times
+            os.truncate(version / name, told["size"])
+    head = json.dumps(header).encode()
+    (version / HEADER).write_bytes(b"%s\n%08x\n" % (head, crc32(head)))
+    return sum(told["size"] for told in header["files"].values())
+
+
 def _seconds(work: Callable[[], T]) -> tuple[float, T]:
     start = time.process_time()
     found = work()
@@ -90,6 +136,8 @@ def main() -> None:
         "Patterns of ten vertices and eleven arcs; 3,000 added in memory, 3,000 in a folder, all of them removed again."
     )
     report("index", told, [changes(size) for size in (1_000, 10_000, 100_000)])
+    told = "A folder's files are mapped, and checked when they are first used. The larger ones have nothing in them."
+    report("opening", told, opening())
 
 
 if __name__ == "__main__":

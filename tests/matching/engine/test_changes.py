@@ -52,6 +52,7 @@ class Changes(RuleBasedStateMachine):
             self.ids.remove(id_)
             self.brute.remove(id_)
             self.index.remove(id_)
+            self.match(rng, False)  # at once: the next change would hide what this one left behind
 
     @rule(id_=ids)
     def an_unknown_id_cannot_be_removed(self, id_: str) -> None:

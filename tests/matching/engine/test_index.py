@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from random import Random
 
 import pytest
+from pyoxigraph import NamedNode
 
 from tests.worlds import graph, model, subscription
 from triplewire.concepts.load import model_of
@@ -14,6 +16,7 @@ from triplewire.matching.engine import segment
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.languages import parse_subscription
+from triplewire.subscriptions.pattern import Alternative, AttributeExists, Pattern, Subscription
 from triplewire.testing import cloud_event
 
 MODEL = model_of([])
@@ -32,6 +35,29 @@ def test_the_index_finds_what_brute_force_finds(seed, monkeypatch):
         event = Event("source", f"event {number}", graph(rng, 12))
         assert index.match(event, bindings=True) == brute.match(event, bindings=True)
         assert index.match(event) == brute.match(event)
+
+
+def calls_to_remove_one(size: int) -> int:
+    """How many calls it takes to remove one of so many subscriptions."""
+    pattern = Pattern(filters=(AttributeExists((NamedNode("http://example.org/p"),)),))
+    index = Index.build((Subscription(f"s{number:05}", (Alternative(pattern),)) for number in range(size)), MODEL)
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    index.remove("s00100")
+    sys.setprofile(None)
+    assert len(index) == size - 1
+    return calls
+
+
+def test_of_eight_times_as_many_one_is_removed_with_a_few_more_looks():
+    few, many = calls_to_remove_one(512), calls_to_remove_one(4096)
+    assert few < 60
+    assert many - few <= 2 * 3  # two searches, three more halvings each
 
 
 def test_what_labels_decide_is_not_verified():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel
+from .jit import kernel, part
 from .quads import BLANK, LITERAL, ODD
 
 OWN, TYPED, LINKED, TOLD, RANK = range(5)
@@ -80,6 +80,47 @@ def _insert(labels, first, end, label):
     return end + 1
 
 
+@part
+def _enter_arcs(d, documents, meanings, type_term, heads, nexts, arcs, count):
+    """Enter the arcs that a document's arcs mean; tell how many there are. Arcs to classes are chained by subject."""
+    first = documents.vertices[d]
+    for a in range(documents.arc_offsets[d], documents.arc_offsets[d + 1]):
+        s, p, o = documents.arcs[a]
+        if p == type_term:
+            nexts[a] = heads[first + s]
+            heads[first + s] = a
+        row = meanings.of[p, TOLD] if documents.kinds[first + o] == LITERAL else meanings.of[p, LINKED]
+        for i in range(meanings.rows[row], meanings.rows[row + 1]):
+            back = meanings.lists[i] & 1
+            arcs[count, 0] = o if back else s
+            arcs[count, 1] = meanings.lists[i] >> 1
+            arcs[count, 2] = s if back else o
+            count += 1
+    return count
+
+
+@part
+def _enter_labels(v, first, home, documents, meanings, heads, nexts, labels, end):
+    """Enter the labels of a vertex, ascending, behind all others; tell where they end."""
+    start = end
+    if home:
+        labels[end] = 0
+        end += 1
+    row = meanings.of[documents.terms[v], OWN] if documents.kinds[v] != BLANK else 0
+    for i in range(meanings.rows[row], meanings.rows[row + 1]):
+        labels[end] = meanings.lists[i]
+        end += 1
+    a = heads[v]
+    while a >= 0:
+        cls = documents.terms[first + documents.arcs[a, 2]]
+        if cls >= 0:
+            row = meanings.of[cls, TYPED]
+            for i in range(meanings.rows[row], meanings.rows[row + 1]):
+                end = _insert(labels, start, end, meanings.lists[i])
+        a = nexts[a]
+    return end
+
+
 @kernel
 def encode(documents, meanings, type_term, heads, nexts, label_offsets, labels, ranks, resource, arc_offsets, arcs):
     """Fill the arrays of encoded events. A document that is odd becomes an event without vertices' labels and arcs.
@@ -88,47 +129,20 @@ def encode(documents, meanings, type_term, heads, nexts, label_offsets, labels, 
     """
     end = np.int64(0)
     count = np.int64(0)
-    domains = ranks.shape[0]
     for d in range(len(documents.status)):
         first, last = documents.vertices[d], documents.vertices[d + 1]
         plain = documents.status[d] != ODD
         heads[first:last] = -1
         if plain:
-            for a in range(documents.arc_offsets[d], documents.arc_offsets[d + 1]):
-                s, p, o = documents.arcs[a]
-                if p == type_term:
-                    nexts[a] = heads[first + s]
-                    heads[first + s] = a
-                row = meanings.of[p, TOLD] if documents.kinds[first + o] == LITERAL else meanings.of[p, LINKED]
-                for i in range(meanings.rows[row], meanings.rows[row + 1]):
-                    back = meanings.lists[i] & 1
-                    arcs[count, 0] = o if back else s
-                    arcs[count, 1] = meanings.lists[i] >> 1
-                    arcs[count, 2] = s if back else o
-                    count += 1
+            count = _enter_arcs(d, documents, meanings, type_term, heads, nexts, arcs, count)
         for v in range(first, last):
             label_offsets[v] = end
             term = documents.terms[v]
             resource[v] = documents.kinds[v] != LITERAL
-            for domain in range(domains):
+            for domain in range(ranks.shape[0]):
                 ranks[domain, v] = meanings.ranks[meanings.of[term, RANK], domain] if term >= 0 else -1
-            if not plain:
-                continue
-            start = end
-            if v - first == documents.home[d]:
-                labels[end] = 0
-                end += 1
-            row = meanings.of[term, OWN] if documents.kinds[v] != BLANK else 0
-            for i in range(meanings.rows[row], meanings.rows[row + 1]):
-                labels[end] = meanings.lists[i]
-                end += 1
-            a = heads[v]
-            while a >= 0:
-                cls = documents.terms[first + documents.arcs[a, 2]]
-                if cls >= 0:
-                    row = meanings.of[cls, TYPED]
-                    for i in range(meanings.rows[row], meanings.rows[row + 1]):
-                        end = _insert(labels, start, end, meanings.lists[i])
-                a = nexts[a]
+            if plain:
+                home = v - first == documents.home[d]
+                end = _enter_labels(v, first, home, documents, meanings, heads, nexts, labels, end)
         arc_offsets[d + 1] = count
     label_offsets[documents.vertices[-1]] = end

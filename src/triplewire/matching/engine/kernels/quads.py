@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import kernel
+from .jit import kernel, part
 
 BLANK, IRI, LITERAL = 0, 1, 2
 PLAIN, ODD, GRAPHS = 0, 1, 2
@@ -270,75 +270,92 @@ def vertex_named(data, local, vertices, names, start, length):
     return -1
 
 
+@part
+def _object(data, i, end, string_type):
+    """Where an object ends, -1 if it is odd, and its kind."""
+    kind = BLANK
+    if i < end and data[i] == _LESS:
+        kind, i = IRI, end_of_iri(data, i, end)
+    elif i < end and data[i] == _QUOTE:
+        kind, i = LITERAL, end_of_literal(data, i, end, string_type)
+    elif i < end and data[i] == _UNDERSCORE:
+        i = end_of_blank(data, i, end)
+    else:
+        i = -1
+    return i, kind
+
+
+@part
+def _end_of_statement(data, i, end):
+    """Where a statement ends after its object, or -1 if it is odd. It may have a graph's name, which is the event's."""
+    i = _space(data, i, end)
+    if i < end and (data[i] == _LESS or data[i] == _UNDERSCORE):
+        i = end_of_iri(data, i, end) if data[i] == _LESS else end_of_blank(data, i, end)
+        i = _space(data, i, end) if i >= 0 else end
+    if i >= end or data[i] != _DOT:
+        i = -1
+    else:
+        i = _space(data, i + 1, end)
+        if i < end and data[i] != _FEED and data[i] != _RETURN:
+            i = -1
+    return i
+
+
+@part
+def _statement(data, i, end, document, terms, local, string_type, kinds, vertex, vertices, arcs, arc):
+    """Read a statement. Returns where it ends, -1 if it is odd, and how many vertices there are then."""
+    begins = i
+    blank = data[i] == _UNDERSCORE
+    i = end_of_blank(data, i, end) if blank else end_of_iri(data, i, end) if data[i] == _LESS else -1
+    if i >= 0:
+        subject = _vertex(local, data, begins, i, document, vertices)
+        if subject == vertices:
+            kinds[vertex + vertices] = BLANK if blank else IRI
+            vertices += 1
+        begins = _space(data, i, end)
+        i = end_of_iri(data, begins, end) if begins < end and data[begins] == _LESS else -1
+    if i >= 0:
+        property_ = number_of(terms, data, begins, i, hashed(data, begins, i))
+        begins = _space(data, i, end)
+        i, kind = _object(data, begins, end, string_type)
+    if i >= 0:
+        object_ = _vertex(local, data, begins, i, document, vertices)
+        if object_ == vertices:
+            kinds[vertex + vertices] = kind
+            vertices += 1
+        arcs[arc, 0] = subject
+        arcs[arc, 1] = property_
+        arcs[arc, 2] = object_
+        i = _end_of_statement(data, i, end)
+    return i, vertices
+
+
 @kernel
 def read_document(data, start, end, document, terms, local, string_type, kinds, numbers, vertex, arcs, arc):
-    """Read a document. Returns how many vertices and arcs there are, and what the document is.
+    """Read a document. Returns how many vertices and arcs there are, and whether it is plain.
 
     From ``vertex`` on, ``kinds`` and ``numbers`` get each vertex's kind and term, -1 for a blank node; from ``arc`` on,
     ``arcs`` get subject, term of the property, object, the ends counted from the document's own first vertex.
     """
-    vertices = 0
-    count = 0
-    status = PLAIN
+    vertices = np.int64(0)
+    count = np.int64(0)
     i = start
     while True:
         while i < end and (data[i] == _SPACE or data[i] == _TAB or data[i] == _FEED or data[i] == _RETURN):
             i += 1
         if i >= end:
             break
-        begins = i
-        blank = data[i] == _UNDERSCORE
-        i = end_of_blank(data, i, end) if blank else end_of_iri(data, i, end) if data[i] == _LESS else -1
+        i, vertices = _statement(
+            data, i, end, document, terms, local, string_type, kinds, vertex, vertices, arcs, arc + count
+        )
         if i < 0:
             return vertices, count, ODD
-        subject = _vertex(local, data, begins, i, document, vertices)
-        if subject == vertices:
-            kinds[vertex + vertices] = BLANK if blank else IRI
-            vertices += 1
-        i = _space(data, i, end)
-        begins = i
-        i = end_of_iri(data, i, end) if i < end and data[i] == _LESS else -1
-        if i < 0:
-            return vertices, count, ODD
-        property_ = number_of(terms, data, begins, i, hashed(data, begins, i))
-        i = _space(data, i, end)
-        begins = i
-        kind = BLANK
-        if i < end and data[i] == _LESS:
-            kind, i = IRI, end_of_iri(data, i, end)
-        elif i < end and data[i] == _QUOTE:
-            kind, i = LITERAL, end_of_literal(data, i, end, string_type)
-        elif i < end and data[i] == _UNDERSCORE:
-            i = end_of_blank(data, i, end)
-        else:
-            i = -1
-        if i < 0:
-            return vertices, count, ODD
-        object_ = _vertex(local, data, begins, i, document, vertices)
-        if object_ == vertices:
-            kinds[vertex + vertices] = kind
-            vertices += 1
-        arcs[arc + count, 0] = subject
-        arcs[arc + count, 1] = property_
-        arcs[arc + count, 2] = object_
         count += 1
-        i = _space(data, i, end)
-        if i < end and (data[i] == _LESS or data[i] == _UNDERSCORE):  # the name of a graph, which is the event's own
-            i = end_of_iri(data, i, end) if data[i] == _LESS else end_of_blank(data, i, end)
-            if i < 0:
-                return vertices, count, ODD
-            status = GRAPHS
-            i = _space(data, i, end)
-        if i >= end or data[i] != _DOT:
-            return vertices, count, ODD
-        i = _space(data, i + 1, end)
-        if i < end and data[i] != _FEED and data[i] != _RETURN:
-            return vertices, count, ODD
     for v in range(vertices):
         blank = kinds[vertex + v] == BLANK
         first, last = local.starts[v], local.ends[v]
         numbers[vertex + v] = -1 if blank else number_of(terms, data, first, last, local.codes[v])
-    return vertices, count, status
+    return vertices, count, PLAIN
 
 
 @kernel
