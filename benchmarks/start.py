@@ -22,7 +22,7 @@ from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.warmup import warm
 from triplewire.testing import cloud_event
 
-SIZE, RUNS = 100_000, 9
+SIZE, RUNS = 10_000, 9
 
 STAGES = """
 import sys, time

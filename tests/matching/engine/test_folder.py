@@ -22,6 +22,7 @@ from triplewire.matching import BruteForce
 from triplewire.matching.engine import files, folder
 from triplewire.matching.engine.index import Index
 from triplewire.rdf.graph import Event
+from triplewire.testing import cloud_event
 
 ROOT = Path(__file__).parents[3]
 
@@ -340,3 +341,23 @@ def test_what_is_added_while_an_index_is_saved_is_saved(tmp_path):
     adding.join()
     index.close()
     assert len(Index.open(tmp_path / "c")) == 300
+
+
+LOADED = """
+import runpy, sys
+try:
+    runpy.run_module("triplewire", run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    assert not end.code
+print(sorted({"rdflib", "pyparsing", "lark", "pyarrow", "pyspark", "sqlalchemy", "fastapi"} & set(sys.modules)))
+"""
+
+
+def test_a_command_that_matches_with_an_index_loads_no_parser_of_subscriptions(saved):
+    (saved.parent / "events.ndjson").write_text(json.dumps(cloud_event("_:H a <http://example.org/A> .")) + "\n")
+    arguments = ["match", "--index", str(saved), "--events", str(saved.parent / "events.ndjson")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", LOADED, *arguments]
+    told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert told[-1] == "[]"
+    assert len(told) > 1
