@@ -123,17 +123,26 @@ def _matcher(index: Path | None, ontology: list[Path], subscriptions: Path | Non
     from triplewire.matching.lines import add_subscriptions, read_lines
 
     if index is not None:
-        from triplewire.matching.engine.index import Index  # which loads the compiler
-        from triplewire.matching.engine.shards import ShardedIndex, is_sharded
-
         if subscriptions is not None or ontology:
             raise UsageError("an index has its subscriptions and its ontology with it: leave them out beside --index")
-        return (ShardedIndex(index) if is_sharded(index) else Index.open(index)), 0
+        return _opened(index), 0
     if subscriptions is None:
         raise UsageError("there is nothing to match with: name a file with --subscriptions, or a folder with --index")
     model = load_model(ontology)
     chosen = make_matcher(name, model)
     return chosen, _report(add_subscriptions(read_lines(subscriptions), chosen, model))
+
+
+def _opened(index: Path) -> Matcher:
+    """The index in a folder, whole or in shards; each loads what it needs, and Arrow only for shards."""
+    from triplewire.matching.engine.folder import is_sharded
+    from triplewire.matching.engine.index import Index
+
+    if is_sharded(index):
+        from triplewire.matching.engine.shards import ShardedIndex
+
+        return ShardedIndex(index)
+    return Index.open(index)
 
 
 @app.command("compile")

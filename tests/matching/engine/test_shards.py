@@ -15,7 +15,8 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import IndexFolderError
 from triplewire.matching import BruteForce
 from triplewire.matching.engine.chunks import compile_chunk, repeated
-from triplewire.matching.engine.shards import ShardedIndex, build_shards, is_sharded
+from triplewire.matching.engine.folder import is_sharded
+from triplewire.matching.engine.shards import ShardedIndex, build_shards
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
 

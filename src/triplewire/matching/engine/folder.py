@@ -40,6 +40,8 @@ from triplewire.matching.engine.texts import Bytes, Texts
 Result = TypeVar("Result")
 
 CURRENT = "CURRENT"
+SHARDS = "SHARDS"
+"""In a folder of several indexes, the file that tells which."""
 _NAME = re.compile(r"v[0-9]{6,}")
 _UNFINISHED = "unfinished-"
 _KEPT = 2
@@ -91,6 +93,10 @@ class Version:
             Written(records, str(self.arrays.path / "records.bin")),
             model,
         )
+
+
+def is_sharded(folder: Path) -> bool:
+    return (folder / SHARDS).exists()
 
 
 def open_current(folder: Path) -> Version:

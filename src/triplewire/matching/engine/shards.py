@@ -31,6 +31,7 @@ from triplewire.errors import EventError, IndexFolderError
 from triplewire.matching.engine.batch import BatchMatches
 from triplewire.matching.engine.chunks import Chunk, put_together
 from triplewire.matching.engine.encoded import Flags
+from triplewire.matching.engine.folder import SHARDS
 from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.roots import ANYTHING, root_segment
 from triplewire.matching.matcher import Match
@@ -40,7 +41,6 @@ from triplewire.subscriptions.pattern import Subscription
 if TYPE_CHECKING:
     from triplewire.matching.explanation import Explanation
 
-HEADER = "SHARDS"
 ROOTS = "roots"
 OPEN = 256
 """So many shards are kept open."""
@@ -56,15 +56,11 @@ def build_shards(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence
         _save(Index.of(put_together(chunks, model, elsewhere), model), shard_folder(out, shard))
     _save(Index.of(root_segment(names, model), model), out / ROOTS)
     header = {"shards": count, "always": routes.get(ANYTHING, []), "roots": [routes.get(name, []) for name in names]}
-    (out / HEADER).write_text(json.dumps(header))
+    (out / SHARDS).write_text(json.dumps(header))
 
 
 def shard_folder(folder: Path, shard: int) -> Path:
     return folder / f"shard-{shard:04}"
-
-
-def is_sharded(folder: Path) -> bool:
-    return (folder / HEADER).exists()
 
 
 class Router:
@@ -72,12 +68,12 @@ class Router:
 
     def __init__(self, folder: Path) -> None:
         try:
-            header = json.loads((folder / HEADER).read_text())
+            header = json.loads((folder / SHARDS).read_text())
             self.shards: int = header["shards"]
             self._always: list[int] = header["always"]
             self._roots: list[list[int]] = header["roots"]
         except (OSError, ValueError, LookupError) as error:
-            raise IndexFolderError(f"{folder / HEADER} cannot be read: {error}") from None
+            raise IndexFolderError(f"{folder / SHARDS} cannot be read: {error}") from None
         self._index = Index.open(folder / ROOTS)
 
     @property
