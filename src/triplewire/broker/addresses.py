@@ -25,6 +25,7 @@ Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 SCHEMES = ("http", "https")
+PORTS = range(1, 1 << 16)
 MOST_CONNECTIONS = 512
 RESOLVING = ThreadPoolExecutor(32, thread_name_prefix="resolve")
 """Threads of their own: a name server that does not answer would else keep everything waiting that needs a thread."""
@@ -93,6 +94,8 @@ class Addresses:
             raise UsageError(f"{url!r} is no address: {error}") from None
         if parsed.scheme not in SCHEMES or not parsed.host:
             raise UsageError(f"{url!r} should begin with https:// or http:// and name a host")
+        if parsed.port is not None and parsed.port not in PORTS:
+            raise UsageError(f"there is no port {parsed.port}")
         if parsed.userinfo or parsed.fragment:
             raise UsageError("an address to call should have no user, password or fragment in it")
         if (literal := _literal(parsed.host)) is not None and not self._may_call(literal):
@@ -104,6 +107,8 @@ class Addresses:
 
     async def reachable(self, host: str, port: int) -> list[str]:
         """Those of the addresses that a name leads to now that may be called."""
+        if port not in PORTS:
+            raise httpcore.ConnectError(f"there is no port {port}")
         literal = _literal(host)
         try:
             found = [str(literal)] if literal is not None else await self._resolver(host, port)
@@ -111,7 +116,7 @@ class Addresses:
             raise httpcore.ConnectError(f"the name {host} leads nowhere: {error}") from error
         good = [one for one in found if (address := _literal(one)) is not None and self._may_call(address)]
         if not good:
-            raise ForbiddenAddress(f"{host} leads to {', '.join(found) or 'nothing'}, which is not public")
+            raise ForbiddenAddress(f"{host} leads to no public address")  # where, is not for users to find out
         return good
 
     def _may_call(self, address: Address) -> bool:

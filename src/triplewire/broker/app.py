@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.broker import (
     concepts,
+    deliveries,
     events,
     health,
     metrics,
@@ -21,6 +22,7 @@ from triplewire.broker import (
     subscriptions,
     suggestions,
 )
+from triplewire.broker.addresses import Addresses
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.state import State
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -40,16 +42,22 @@ SECURITY_HEADERS = {
 
 
 def create_app(
-    store: Store, lifting: Lifting = DEFAULT, hosts: Iterable[str] = LOOPBACK, home: Path | None = None
+    store: Store,
+    lifting: Lifting = DEFAULT,
+    hosts: Iterable[str] = LOOPBACK,
+    home: Path | None = None,
+    addresses: Addresses | None = None,
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
+    ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
     """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
-    app.state.shared = State.over(store, lifting, home)
+    app.state.shared = State.over(store, lifting, home, addresses or Addresses())
     answer_with_problems(app)
-    for room in (events, subscriptions, notifications, ontologies, concepts, suggestions, health, metrics, page):
+    told = (events, subscriptions, notifications, deliveries)
+    for room in (*told, ontologies, concepts, suggestions, health, metrics, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)

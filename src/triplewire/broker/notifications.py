@@ -19,6 +19,7 @@ from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
+from triplewire.lift.lifting import Lifting
 from triplewire.lift.lower import lower
 from triplewire.matching.explanation import as_dict, as_text, explain, picture
 from triplewire.rdf.graph import Event
@@ -68,7 +69,7 @@ def show_event(shared: Shared, number: Number, accept: Annotated[str, Header()] 
     """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
     found = _found(shared, number)
     media_type = _acceptable(accept, tuple(FORMATS), "text/turtle")
-    return Response(lower(_event(found, shared).graph, media_type), media_type=media_type)
+    return Response(lower(event_of(found, shared.lifting).graph, media_type), media_type=media_type)
 
 
 @router.get("/v1/notifications/{number}/explanation", response_class=Response)
@@ -85,7 +86,7 @@ def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Head
             HTTPStatus.NOT_FOUND, f"there was no subscription {found.subscription!r} at {found.position}"
         )
     model = shared.models.at(found.position)
-    told = explain(parse_subscription(revision.record, model), _event(found, shared), model)
+    told = explain(parse_subscription(revision.record, model), event_of(found, shared.lifting), model)
     prefixes = prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {})
     if media_type == "text/plain":
         return Response(as_text(told, prefixes), media_type=media_type)
@@ -101,8 +102,9 @@ def _found(shared: State, number: int) -> Notification:
     return found
 
 
-def _event(found: Notification, shared: State) -> Event:
-    [event] = [event for event in parse_events(found.body, shared.lifting) if event.id == found.event]
+def event_of(found: Notification, lifting: Lifting) -> Event:
+    """The event that a notification tells of."""
+    [event] = [event for event in parse_events(found.body, lifting) if event.id == found.event]
     return event
 
 

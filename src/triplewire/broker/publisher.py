@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
+from triplewire.broker.together import Together
 from triplewire.lift.cloudevents import Envelope
 from triplewire.store import Store
 
@@ -16,30 +16,12 @@ class Publisher:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: list[tuple[list[Row], asyncio.Future[list[int]]]] = []
-        self._writer: asyncio.Task[None] | None = None
+        self._writing: Together[list[Row], list[int]] = Together(self._append)
 
     async def publish(self, envelopes: Sequence[Envelope]) -> list[int]:
         """The events' log positions, once they are durable."""
-        rows = [(e.source, e.id, e.as_json()) for e in envelopes]  # here, where it fails for nobody else
-        done: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((rows, done))
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write())
-        return await done
+        return await self._writing.write([(e.source, e.id, e.as_json()) for e in envelopes])
 
-    async def _write(self) -> None:
-        while self._waiting:
-            group, self._waiting = self._waiting, []
-            together = [row for rows, _ in group for row in rows]
-            try:
-                positions = iter(await asyncio.to_thread(self._store.append, together))
-            except Exception as error:
-                for _, done in group:
-                    if not done.done():
-                        done.set_exception(error)
-                continue
-            for rows, done in group:
-                written = [next(positions) for _ in rows]
-                if not done.done():  # its client may have gone
-                    done.set_result(written)
+    def _append(self, group: list[list[Row]]) -> list[list[int]]:
+        positions = iter(self._store.append([row for rows in group for row in rows]))
+        return [[next(positions) for _ in rows] for rows in group]

@@ -9,12 +9,15 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
 import uvicorn
 
+from triplewire.broker.addresses import Addresses, networks
 from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app
+from triplewire.broker.dispatcher import Dispatcher
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import keep_running
 from triplewire.broker.words import line
@@ -32,19 +35,22 @@ def serve(
     port: int = 8080,
     sample: Path | None = None,
     accept_proposals: bool = False,
+    allowed: Sequence[str] = (),
 ) -> None:
     """Run the broker with its page, and the pipeline, on the data folder ``home`` until interrupted.
 
-    With ``accept_proposals``, a new concept is everybody's at once, without review.
+    With ``accept_proposals``, a new concept is everybody's at once, without review. Webhooks may be called at public
+    addresses and in the networks ``allowed``.
     There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
     """
+    addresses = Addresses(networks(allowed))
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
     with suppress(KeyboardInterrupt), _listener(host, port) as listener, closing(_opened(home)) as store:
         store.accept_at_once(accept_proposals)
         if sample is not None and not load_sample(store, sample):
             say(f"{home} has events already, so the sample is not loaded again.")
-        asyncio.run(_serve(store, home, listener, host, sample is not None))
+        asyncio.run(_serve(store, home, listener, host, sample is not None, addresses))
 
 
 def say(text: str) -> None:
@@ -62,8 +68,11 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(store: Store, home: Path, listener: socket.socket, host: str, with_sample: bool) -> None:
-    app = create_app(store, load_lifting(home / "lifting"), hosts_of(host, listener.getsockname()[0]), home)
+async def _serve(
+    store: Store, home: Path, listener: socket.socket, host: str, with_sample: bool, addresses: Addresses
+) -> None:
+    lifting = load_lifting(home / "lifting")
+    app = create_app(store, lifting, hosts_of(host, listener.getsockname()[0]), home, addresses)
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)
@@ -82,6 +91,7 @@ async def _serve(store: Store, home: Path, listener: socket.socket, host: str, w
         background = [
             group.create_task(keep_running(command, home / "pipeline.log", say)),
             group.create_task(_tell(server, store, listener, with_sample)),
+            group.create_task(Dispatcher(store, addresses, lifting).run()),
         ]
         await server.serve(sockets=[listener])
         for task in background:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
 from triplewire.broker.model import Models
 from triplewire.broker.publisher import Publisher
@@ -24,11 +25,12 @@ class State:
     feed: Feed
     models: Models
     lifting: Lifting
-    home: Path | None = None
+    home: Path | None
+    addresses: Addresses
 
     @classmethod
-    def over(cls, store: Store, lifting: Lifting, home: Path | None = None) -> State:
-        return cls(store, Publisher(store), Feed(store), Models(store), lifting, home)
+    def over(cls, store: Store, lifting: Lifting, home: Path | None, addresses: Addresses) -> State:
+        return cls(store, Publisher(store), Feed(store), Models(store), lifting, home, addresses)
 
 
 def _shared(request: Request) -> State:

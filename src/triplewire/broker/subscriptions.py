@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from secrets import token_hex
 from typing import Annotated, Any
@@ -14,19 +16,24 @@ from triplewire.broker.model import problem
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
-from triplewire.broker.state import Shared
+from triplewire.broker.state import Shared, State
 from triplewire.broker.users import user
+from triplewire.broker.webhooks import shown_webhook, webhook
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, word_for
 from triplewire.concepts.synonyms import words_in
 from triplewire.errors import SubscriptionError, UsageError
 from triplewire.lift.documents import check_depth
-from triplewire.store import Revision, Store
+from triplewire.store import Revision, Store, moment_of
 from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.pattern import Subscription
 
 READ_ONLY = ("since", "created", "warnings", "problem", "owner")
+DELIVERY = "delivery"
+"""A member that is no part of the record, which is for everybody who matches: it has a secret in it."""
+OVERLAP = timedelta(days=1)
+"""So long is a secret that was replaced used beside the new one."""
 DEPTH = 100
 MOST_OWN = 10_000
 
@@ -38,23 +45,32 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 
 @router.post("", status_code=HTTPStatus.CREATED)
 def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
-    """Create a subscription. It matches every event after the log position ``since``."""
+    """Create a subscription. It matches every event after the log position ``since``.
+
+    With ``delivery``, such as ``{"channel": "webhook", "url": "https://…", "secret": "whsec_…"}``, its notifications
+    are sent there.
+    """
     owner = user(body.get("owner"))
     model = shared.models.current()
     record, parsed = _understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
+    asked = body.get(DELIVERY)
+    to = None if asked is None else webhook(asked, None, shared.addresses)
     try:
-        since = shared.store.subscribe(record, owner)
+        since = shared.store.subscribe(record, owner, to)
     except UsageError as error:
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
     shared.store.propose(proposals(record, parsed, model), owner, record["id"])
     response.headers["Location"] = f"{router.prefix}/{quote(record['id'], safe='')}"
-    return {**record, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
+    answer = {**record, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
+    return answer | _delivered(shared, [record["id"]]).get(record["id"], {})
 
 
 @router.get("")
 def list_subscriptions(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
     """The subscriptions that stand now, the longest unchanged first."""
-    return page(shared.store.subscriptions(after, limit + 1), limit, shown, lambda revision: revision.change)
+    rows = shared.store.subscriptions(after, limit + 1)
+    to = _delivered(shared, (row.id for row in rows))
+    return page(rows, limit, lambda row: shown(row) | to.get(row.id, {}), lambda row: row.change)
 
 
 @router.get("/{subscription_id:path}")
@@ -63,12 +79,16 @@ def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
     if (revision := shared.store.subscription(subscription_id)) is None:
         raise _unknown(subscription_id)
     reason = problem(revision.record, shared.models.current())
-    return shown(revision) | ({"problem": reason} if reason else {})
+    to = _delivered(shared, [subscription_id]).get(subscription_id, {})
+    return shown(revision) | to | ({"problem": reason} if reason else {})
 
 
 @router.patch("/{subscription_id:path}")
 def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
-    """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``."""
+    """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``.
+
+    A new ``secret`` in ``delivery`` replaces the one before, which is used beside it for a day.
+    """
     if body.get("id", subscription_id) != subscription_id:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
     check_depth(body, DEPTH)
@@ -84,12 +104,16 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
         answer.update(changed, warnings=list(parsed.warnings))
         return changed
 
+    if DELIVERY in body:
+        _deliver(shared, subscription_id, body[DELIVERY])
+    if not _writable(body):
+        return read_subscription(shared, subscription_id)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
     shared.store.propose(new, revision.owner, subscription_id)
-    return {**answer, "since": since}
+    return {**answer, "since": since} | _delivered(shared, [subscription_id]).get(subscription_id, {})
 
 
 @router.delete("/{subscription_id:path}")
@@ -126,7 +150,22 @@ def _own_words(record: dict[str, Any], owner: str, store: Store) -> dict[str, st
 
 
 def _writable(body: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name not in READ_ONLY}
+    return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
+
+
+def _deliver(shared: State, id_: str, asked: object) -> None:
+    """Have a subscription delivered as is asked, or not at all."""
+    deliveries = shared.store.deliveries
+    if asked is None:
+        deliveries.remove(id_)
+    else:
+        to = webhook(asked, deliveries.of([id_]).get(id_), shared.addresses)
+        deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP))
+
+
+def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Where subscriptions are delivered to, of those that are."""
+    return {id_: {DELIVERY: shown_webhook(one)} for id_, one in shared.store.deliveries.of(ids).items()}
 
 
 def _unknown(id_: str) -> ProblemError:

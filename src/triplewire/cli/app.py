@@ -296,11 +296,19 @@ def serve(
     accept_proposals: Annotated[
         bool, typer.Option("--accept-proposals", help="New concepts are everybody's at once, without review.")
     ] = False,
+    allow_network: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NET",
+            help="A network, such as 127.0.0.0/8, in which webhooks may be called, though it is not public.",
+            envvar="TRIPLEWIRE_ALLOW_NETWORKS",
+        ),
+    ] = None,
 ) -> None:
     """Run the broker with its web page, and the pipeline behind it."""
     from triplewire.broker.serve import serve as run_broker
 
-    run_broker(home, host, port, sample, accept_proposals)
+    run_broker(home, host, port, sample, accept_proposals, allow_network or ())
 
 
 @app.callback(invoke_without_command=True)

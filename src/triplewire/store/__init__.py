@@ -1,5 +1,6 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
+from triplewire.store.moments import moment_of
 from triplewire.store.records import (
     Attempt,
     DeadLetter,
@@ -33,5 +34,6 @@ __all__ = [
     "StoredProposal",
     "StoredSuggestion",
     "Webhook",
+    "moment_of",
     "store_url",
 ]

@@ -1,0 +1,96 @@
+"""How deliveries stand, over HTTP; and pausing, resuming and repeating them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+
+from triplewire.broker.bodies import json_object
+from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.problems import ProblemError
+from triplewire.broker.state import Shared, State
+from triplewire.broker.webhooks import shown_webhook
+from triplewire.errors import UsageError
+from triplewire.store import Delivery
+
+MEMBERS = ("paused", "position")
+
+router = APIRouter(tags=["deliveries"])
+
+Body = Annotated[dict[str, Any], Depends(json_object)]
+
+
+@router.get("/v1/deliveries")
+def list_deliveries(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+    """How the deliveries of all subscriptions that have one stand."""
+    rows = shared.store.deliveries.listed(after, limit + 1)
+    pending = shared.store.deliveries.pending(row.subscription for row in rows)
+    return page(rows, limit, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
+
+
+@router.get("/v1/deliveries/{subscription_id:path}")
+def read_delivery(shared: Shared, subscription_id: str) -> dict[str, Any]:
+    """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
+
+    ``state`` is active, paused, stopped (it failed for days; what waits is kept) or ended (the receiver said 410).
+    """
+    return _status(shared, subscription_id)
+
+
+@router.patch("/v1/deliveries/{subscription_id:path}")
+def change_delivery(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+    """Pause with ``{"paused": true}``; with false go on, without loss, also after it was stopped or ended.
+
+    With ``{"position": 17}`` go on with what is at this log position: repeat what came since, or leave out what came
+    before.
+    """
+    paused, position = body.get("paused"), body.get("position")
+    if not body or set(body) - set(MEMBERS) or not isinstance(paused, bool | None):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "'paused' (true or false) and 'position' may be changed")
+    if position is not None and (
+        isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
+    ):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
+    deliveries = shared.store.deliveries
+    try:
+        if position is not None:
+            deliveries.move(subscription_id, position)
+        if paused is not None:
+            (deliveries.pause if paused else deliveries.resume)(subscription_id)
+    except UsageError:
+        raise _unknown(subscription_id) from None
+    return _status(shared, subscription_id)
+
+
+@router.get("/v1/endpoints")
+def list_endpoints(shared: Shared) -> dict[str, Any]:
+    """How it stands with each address that something is delivered to."""
+    return {"items": [asdict(one) for one in shared.store.deliveries.endpoints()]}
+
+
+def _status(shared: State, subscription: str) -> dict[str, Any]:
+    found = shared.store.deliveries.of([subscription]).get(subscription)
+    if found is None:
+        raise _unknown(subscription)
+    return _shown(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
+
+
+def _shown(found: Delivery, pending: int) -> dict[str, Any]:
+    failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": found.due}
+    return {
+        "subscription": found.subscription,
+        **shown_webhook(found),
+        "state": found.state,
+        "delivered": found.delivered,
+        "pending": pending,
+        "sent": found.sent,
+        "lastSuccess": found.last_success,
+        "failing": failing if found.failing_since else None,
+    }
+
+
+def _unknown(id_: str) -> ProblemError:
+    return ProblemError(HTTPStatus.NOT_FOUND, f"nothing is delivered of a subscription {id_!r}")

@@ -1,0 +1,119 @@
+"""Deliveries over HTTP: set up with a subscription, told without secrets, paused, resumed and repeated."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.broker.clients import notify, subscription
+from triplewire.store import Attempt, Store
+
+OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 32).decode()}" for n in (1, 2))
+URL = "https://hook.example/path?key=1"
+HOOK = {"channel": "webhook", "url": URL, "secret": OLD}
+
+
+def subscribe(broker: httpx.Client, id_: str = "s1", **hook: Any) -> httpx.Response:
+    return broker.post("/v1/subscriptions", json=subscription(id=id_, delivery=HOOK | hook))
+
+
+def settle(store: Store, number: int, reason: str = "") -> None:
+    store.deliveries.settle([Attempt(store.deliveries.of(["s1"])["s1"], number, "2026-01-01Z", "2026-01-02Z", reason)])
+
+
+def test_a_secret_is_told_to_nobody(broker: httpx.Client, store: Store) -> None:
+    answers = [subscribe(broker)]
+    answers += [broker.patch("/v1/subscriptions/s1", json={"delivery": {"secret": NEW}})]
+    answers += [broker.patch("/v1/subscriptions/s1", json={"threshold": 0.5, "delivery": {"format": "text/turtle"}})]
+    answers += [subscribe(broker), subscribe(broker, "s2", url="http://10.0.0.1/"), subscribe(broker, "s2", more=1)]
+    for path in ("subscriptions", "subscriptions/s1", "deliveries", "deliveries/s1", "endpoints"):
+        answers += [broker.get(f"/v1/{path}")]
+    assert [answer.status_code for answer in answers] == [201, 200, 200, 409, 422, 422, *[200] * 5]
+    assert not any("whsec" in answer.text for answer in answers)
+    shown = {"channel": "webhook", "url": URL, "format": "text/turtle"}
+    assert answers[0].json()["delivery"] == answers[2].json()["delivery"] == shown
+    assert answers[7].json()["delivery"] == answers[6].json()["items"][0]["delivery"] == shown
+    assert store.deliveries.of(["s1"])["s1"].secrets == (NEW, OLD)
+    assert "delivery" not in store.subscription("s1").record  # type: ignore[union-attr]
+
+
+def test_changing_the_delivery_alone_leaves_the_subscription_as_it_is(broker: httpx.Client, store: Store) -> None:
+    broker.post("/v1/subscriptions", json=subscription())
+    before = store.subscription("s1")
+    assert "delivery" not in broker.get("/v1/subscriptions/s1").json()
+    assert broker.patch("/v1/subscriptions/s1", json={"delivery": HOOK}).json()["delivery"]["url"] == URL
+    assert store.subscription("s1") == before
+    assert "delivery" not in broker.patch("/v1/subscriptions/s1", json={"delivery": None}).json()
+    assert broker.get("/v1/deliveries/s1").status_code == 404
+    subscribe(broker, "s2")
+    broker.delete("/v1/subscriptions/s2")
+    assert broker.get("/v1/deliveries").json() == {"items": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        ({"channel": "pigeon"}, "channel"),
+        ({"url": 3}, "url"),
+        ({"url": "ftp://hook.example/"}, "https://"),
+        ({"url": "http://[::ffff:10.0.0.1]/"}, "not a public address"),
+        ({"url": "http://hook.example:99999/"}, "no port 99999"),
+        ({"secret": None}, "secret"),
+        ({"secret": "whsec_c2hvcnQ="}, "24"),
+        ({"secret": "whsec_ä"}, "base64"),
+        ({"format": "text/html"}, "text/turtle"),
+        ({"other": 1}, "'other'"),
+    ],
+)
+def test_a_delivery_that_cannot_be_is_refused_with_the_reason(
+    broker: httpx.Client, hook: dict[str, Any], told: str
+) -> None:
+    answer = subscribe(broker, **hook)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert told in answer.json()["detail"]
+    assert broker.get("/v1/subscriptions/s1").status_code == 404
+
+
+def test_the_status_tells_what_is_delivered_pending_and_failing_since_when_and_why(
+    broker: httpx.Client, store: Store
+) -> None:
+    subscribe(broker)
+    for _ in range(3):
+        notify(store, "s1")
+    settle(store, 1)
+    settle(store, 2, "the answer was 503")
+    status = {
+        "subscription": "s1",
+        "channel": "webhook",
+        "url": URL,
+        "format": "text/turtle",
+        "state": "active",
+        "delivered": 1,
+        "pending": 2,
+        "sent": 2,
+        "lastSuccess": "2026-01-01Z",
+        "failing": {"since": "2026-01-01Z", "reason": "the answer was 503", "attempts": 1, "next": "2026-01-02Z"},
+    }
+    assert broker.get("/v1/deliveries/s1").json() == status
+    assert broker.get("/v1/deliveries").json() == {"items": [status], "next": None}
+    [endpoint] = broker.get("/v1/endpoints").json()["items"]
+    assert (endpoint["url"], endpoint["subscriptions"], endpoint["pending"], endpoint["failing"]) == (URL, 1, 2, 1)
+
+
+def test_a_delivery_is_paused_resumed_and_repeated_from_a_position(broker: httpx.Client, store: Store) -> None:
+    subscribe(broker, "a/b c")
+    address = "/v1/deliveries/a%2Fb%20c"
+    assert broker.patch(address, json={"paused": True}).json()["state"] == "paused"
+    for _ in range(4):
+        notify(store, "a/b c")
+    assert store.deliveries.due("9") == []
+    answer = broker.patch(address, json={"paused": False, "position": 3}).json()
+    assert (answer["state"], answer["pending"]) == ("active", 2)
+    assert store.deliveries.due("9") == [("a/b c", URL)]
+    assert broker.patch(address, json={"position": 0}).json()["pending"] == 4
+    for wrong in ({}, {"paused": 1}, {"position": "3"}, {"position": -1}, {"position": True}, {"state": "active"}):
+        assert broker.patch(address, json=wrong).status_code == 400
+    assert broker.patch("/v1/deliveries/none", json={"paused": True}).status_code == 404

@@ -1,0 +1,341 @@
+"""Webhooks: a foreign receiver gets everything, in order, signed, however often it fails; and nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.broker.clients import notify
+from triplewire.broker.addresses import Addresses, networks
+from triplewire.broker.circuits import AT_ONCE, TRIPS, Circuit
+from triplewire.broker.dispatcher import LONGEST_DELAY, PATIENCE, Dispatcher, delay
+from triplewire.errors import StoreError
+from triplewire.store import Store, Webhook
+
+OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 24).decode()}" for n in (1, 2))
+ALLOWED = Addresses(networks(["127.0.0.1"]))
+
+
+class Receiver:
+    """The foreign process, and what it was told to answer and has received."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        self.address = f"http://127.0.0.1:{port}"
+
+    def hook(self, path: str = "a", secret: str = OLD) -> Webhook:
+        return Webhook(f"{self.address}/{path}", secret)
+
+    def answers(self, *lines: object, path: str = "a") -> None:
+        (self.folder / path).write_text("\n".join(map(str, lines)))
+
+    def received(self, path: str = "a") -> list[dict[str, Any]]:
+        log = self.folder / "received"
+        found = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        return [one for one in found if one["path"] == f"/{path}"]
+
+    def accepted(self, path: str = "a") -> list[int]:
+        return [one["body"]["data"]["sequence"] for one in self.received(path) if one["status"] < 300]
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Receiver]:
+    folder = tmp_path_factory.mktemp("receiver")
+    script = Path(__file__).with_name("receiver.py")
+    with subprocess.Popen([sys.executable, script, folder, OLD, NEW], stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        yield Receiver(folder, int(running.stdout.readline()))
+        running.kill()
+
+
+@pytest.fixture
+def receiver(process: Receiver) -> Receiver:
+    for file in process.folder.iterdir():
+        file.unlink()
+    return process
+
+
+class Clock:
+    """A clock that stands until it is put forward."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, by: timedelta) -> None:
+        self.now += by
+
+
+@asynccontextmanager
+async def dispatching(store: Store, clock: Clock) -> AsyncIterator[Dispatcher]:
+    dispatcher = Dispatcher(store, ALLOWED, clock=clock, jitter=lambda: 0.5)
+    try:
+        yield dispatcher
+    finally:
+        await dispatcher.close(patience=0.1)
+
+
+async def turn(dispatcher: Dispatcher) -> None:
+    """Send everything that is due."""
+    await dispatcher.look()
+    await dispatcher.settled()
+
+
+def of(store: Store, subscription: str = "s") -> Any:
+    return store.deliveries.of([subscription])[subscription]
+
+
+def test_a_foreign_receiver_knows_us_by_our_signature_and_gets_everything_in_order(
+    store: Store, receiver: Receiver
+) -> None:
+    store.subscribe({"id": "s"}, webhook=Webhook(f"{receiver.address}/a", OLD, "application/n-triples"))
+    store.subscribe({"id": "other"})
+    for _ in range(25):
+        notify(store, "other", "s")
+
+    async def scenario() -> None:
+        async with dispatching(store, Clock()) as dispatcher:
+            await turn(dispatcher)
+
+    asyncio.run(scenario())
+    received = receiver.received()
+    assert receiver.accepted() == list(range(1, 26))
+    assert {tuple(one["good"]) for one in received} == {(OLD,)}
+    assert len({one["headers"]["webhook-id"] for one in received}) == 25
+    data = received[0]["body"]["data"]
+    assert (data["event"], data["subscription"], data["bindings"], data["score"]) == ("e1", "s", [{"?1": "_:pc"}], 1.0)
+    assert data["rdf"]["format"] == "application/n-triples"
+    assert "_:H <http://example.org/auction#target> _:pc ." in data["rdf"]["text"]
+    assert data["explanation"] == f"/v1/notifications/{data['id']}/explanation"
+    assert (of(store).delivered, of(store).sent, store.deliveries.pending(["s"])) == (25, 25, {})
+
+
+def test_while_a_secret_is_being_replaced_both_are_good(store: Store, receiver: Receiver) -> None:
+    store.subscribe({"id": "s"}, webhook=receiver.hook())
+    clock = Clock()
+    until = (clock.now + timedelta(minutes=2)).isoformat().replace("+00:00", "Z")
+    store.deliveries.put("s", receiver.hook(secret=NEW), until)
+
+    async def scenario() -> None:
+        async with dispatching(store, clock) as dispatcher:
+            for _ in range(2):
+                notify(store, "s")
+                await turn(dispatcher)
+                clock.forward(timedelta(minutes=3))
+
+    asyncio.run(scenario())
+    assert [one["good"] for one in receiver.received()] == [[OLD, NEW], [NEW]]
+
+
+def test_a_failure_is_tried_again_ever_later_and_what_follows_waits_its_turn(store: Store, receiver: Receiver) -> None:
+    store.subscribe({"id": "s"}, webhook=receiver.hook())
+    receiver.answers(500, "503 Retry-After=3600", 302)
+    clock, waits = Clock(), []
+    start = clock.now
+
+    async def scenario() -> None:
+        notify(store, "s")
+        notify(store, "s")
+        async with dispatching(store, clock) as dispatcher:
+            while not receiver.accepted():
+                before = len(receiver.received())
+                await turn(dispatcher)
+                if len(receiver.received()) > before:
+                    waits.append(clock.now - start)
+                    if of(store).failing_since:
+                        assert datetime.fromisoformat(of(store).failing_since) - start < timedelta(seconds=1)
+                        assert store.deliveries.pending(["s"]) == {"s": 2}
+                clock.forward(timedelta(seconds=1) if len(waits) == 1 else timedelta(minutes=1))
+
+    asyncio.run(scenario())
+    assert waits[0] == timedelta()
+    assert timedelta(seconds=2) < waits[1] < timedelta(seconds=6)
+    assert waits[2] - waits[1] >= timedelta(hours=1)
+    assert [one["status"] for one in receiver.received()] == [500, 503, 302, 204, 204]
+    assert len({one["headers"]["webhook-id"] for one in receiver.received()[:4]}) == 1
+    assert receiver.accepted() == [1, 2]
+    assert (of(store).sent, of(store).delivered, of(store).failing_since, of(store).reason) == (5, 2, None, "")
+
+
+def test_410_ends_it_and_its_owner_may_begin_again(store: Store, receiver: Receiver) -> None:
+    store.subscribe({"id": "s"}, webhook=receiver.hook())
+    receiver.answers(410)
+    notify(store, "s")
+    clock = Clock()
+
+    async def scenario() -> None:
+        async with dispatching(store, clock) as dispatcher:
+            await turn(dispatcher)
+            clock.forward(timedelta(days=9))
+            await turn(dispatcher)
+            assert (of(store).state, of(store).reason, of(store).sent) == ("ended", "the answer was 410 Gone", 1)
+            store.deliveries.resume("s")
+            await turn(dispatcher)
+
+    asyncio.run(scenario())
+    assert receiver.accepted() == [1]
+
+
+def test_after_days_of_failure_it_is_stopped_and_nothing_is_lost(store: Store) -> None:
+    store.subscribe({"id": "s"}, webhook=Webhook("http://10.0.0.1/", OLD))  # where we are not let to go
+    notify(store, "s")
+    notify(store, "s")
+    clock = Clock()
+    start, spans = clock.now, []
+
+    async def scenario() -> None:
+        async with dispatching(store, clock) as dispatcher:
+            while of(store).state == "active":
+                before = of(store).sent
+                await turn(dispatcher)
+                if of(store).sent > before:
+                    spans.append(clock.now - start)
+                clock.now = max(clock.now + timedelta(minutes=5), datetime.fromisoformat(of(store).due))
+
+    asyncio.run(scenario())
+    assert (of(store).state, store.deliveries.pending(["s"])) == ("stopped", {"s": 2})
+    assert of(store).reason == "no connection: 10.0.0.1 leads to no public address"
+    assert PATIENCE <= spans[-1] <= PATIENCE + LONGEST_DELAY
+    assert 10 < len(spans) < 40
+
+
+def test_what_was_received_and_not_written_down_is_sent_again_under_the_same_id(
+    store: Store, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.subscribe({"id": "s"}, webhook=receiver.hook())
+    notify(store, "s")
+    notify(store, "s")
+    settle, failures = store.deliveries.settle, iter(range(1))
+
+    def shaky(attempts: Any) -> Any:
+        if next(failures, None) is not None:
+            raise StoreError("the disk is away")
+        return settle(attempts)
+
+    monkeypatch.setattr(store.deliveries, "settle", shaky)
+
+    async def scenario() -> None:
+        async with dispatching(store, Clock()) as dispatcher:
+            await turn(dispatcher)
+            assert (receiver.accepted(), of(store).delivered) == ([1], 0)
+            await turn(dispatcher)
+
+    asyncio.run(scenario())
+    first, again, _ = receiver.received()
+    assert receiver.accepted() == [1, 1, 2]
+    assert first["headers"]["webhook-id"] == again["headers"]["webhook-id"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_a_receiver_answers_it_accepts_each_in_its_turn(store: Store, receiver: Receiver, seed: int) -> None:
+    chance = random.Random(seed)
+    names = ["a", "b", "c"]
+    for name in names:
+        store.subscribe({"id": name}, webhook=receiver.hook(name))
+        receiver.answers(*(chance.choice([200, 204, 400, 404, 429, 500, 503]) for _ in range(12)), path=name)
+    clock, told = Clock(), dict.fromkeys(names, 0)
+
+    async def scenario() -> None:
+        async with dispatching(store, clock) as dispatcher:
+            for _ in range(12):
+                listeners = chance.sample(names, chance.randint(0, 3))
+                notify(store, *listeners)
+                told.update({name: told[name] + 1 for name in listeners})
+                paused = chance.choice(names)
+                store.deliveries.pause(paused)
+                await turn(dispatcher)
+                store.deliveries.resume(paused)
+                clock.forward(timedelta(minutes=chance.choice([0, 1, 60])))
+            while store.deliveries.pending(names):
+                await turn(dispatcher)
+                clock.forward(timedelta(hours=6))
+
+    asyncio.run(scenario())
+    assert {name: receiver.accepted(name) for name in names} == {n: list(range(1, told[n] + 1)) for n in names}
+
+
+def test_endpoints_that_never_answer_delay_nobody(store: Store, receiver: Receiver) -> None:
+    async def scenario() -> None:
+        held: list[asyncio.StreamWriter] = []
+        silent = await asyncio.start_server(lambda _, writer: held.append(writer), "127.0.0.1", 0)
+        port = silent.sockets[0].getsockname()[1]
+        for n in range(40):
+            store.subscribe({"id": f"dead{n}"}, webhook=Webhook(f"http://127.0.0.1:{port}/{n}", OLD))
+        store.subscribe({"id": "live"}, webhook=receiver.hook("live"))
+        notify(store, *(f"dead{n}" for n in range(40)), "live")
+        async with dispatching(store, Clock()) as dispatcher:
+            for count in range(2, 5):
+                await dispatcher.look()
+                while of(store, "live").delivered < count - 1:
+                    await asyncio.sleep(0.01)
+                notify(store, "live")
+            assert sum(of(store, f"dead{n}").sent for n in range(40)) == 0, "the dead ones are still under way"
+            assert len(held) <= AT_ONCE
+        for writer in held:
+            writer.close()
+        silent.close()
+
+    asyncio.run(scenario())
+    assert receiver.accepted("live") == [1, 2, 3]
+
+
+def test_a_host_that_is_down_is_not_tried_once_for_each_subscription(store: Store) -> None:
+    async def scenario() -> None:
+        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        server.close()
+        await server.wait_closed()
+        names = [f"s{n}" for n in range(40)]
+        for name in names:
+            store.subscribe({"id": name}, webhook=Webhook(f"http://127.0.0.1:{port}/", OLD))
+        notify(store, *names)
+        async with dispatching(store, Clock()) as dispatcher:
+            for _ in range(3):
+                await turn(dispatcher)
+        assert TRIPS <= sum(of(store, name).sent for name in names) <= TRIPS + AT_ONCE
+        assert store.deliveries.pending(names) == dict.fromkeys(names, 1)
+
+    asyncio.run(scenario())
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30))
+def test_a_circuit_opens_after_failures_in_a_row_and_then_tries_one_at_a_time(outcomes: list[bool]) -> None:
+    circuit, clock, row = Circuit(), Clock(), 0
+    for good in outcomes:
+        if row >= TRIPS:
+            assert circuit.is_open(clock.now)
+            assert not circuit.admits(clock.now)
+            clock.now = circuit.open_until
+            circuit.under_way = 1
+            assert not circuit.admits(clock.now)
+            circuit.under_way = 0
+        assert circuit.admits(clock.now)
+        if good:
+            circuit.succeeded()
+        else:
+            circuit.failed(clock.now)
+        row = 0 if good else row + 1
+
+
+@given(st.integers(1, 60), st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True))
+def test_delays_grow_to_hours_and_differ(attempts: int, jitter: float, other: float) -> None:
+    assert timedelta(seconds=2.5) <= delay(attempts, jitter) <= LONGEST_DELAY
+    assert delay(attempts + 1, jitter) >= delay(attempts, jitter)
+    assert (delay(attempts, jitter) < delay(attempts, other)) <= (jitter < other)
+    assert delay(12, 0) >= timedelta(hours=3)
