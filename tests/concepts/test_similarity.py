@@ -48,6 +48,19 @@ def test_similarity_is_symmetric_between_0_and_1_and_1_for_a_concept_itself(name
 
 @every_measure
 @settings(max_examples=100, deadline=None)
+@given(parents=concept_graphs(), frequencies=counts, a=st.sampled_from(NODES), b=st.sampled_from(NODES))
+def test_a_new_concept_is_below_its_parent_and_changes_nothing_between_known_ones(name, parents, frequencies, a, b):
+    measure, new = Similarity(parents, name, frequencies), NamedNode("urn:new")
+    extended = measure.extended(((new, a),))
+    assert extended.concepts(a, b) == measure.concepts(a, b)
+    if name != "lin":  # which counts concepts, and a new one only once it is known
+        assert extended.concepts(new, b) == Similarity(parents | {new: frozenset({a})}, name).concepts(new, b)
+        assert extended.concepts(new, a) < 1
+    assert extended.concepts(new, b) <= extended.concepts(new, a) <= extended.concepts(new, new) == 1
+
+
+@every_measure
+@settings(max_examples=100, deadline=None)
 @given(tree=trees(), frequencies=counts, start=st.sampled_from(NODES))
 def test_the_farther_up_a_tree_the_less_similar(name, tree, frequencies, start):
     measure = Similarity(tree, name, frequencies)

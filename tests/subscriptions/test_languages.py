@@ -226,3 +226,31 @@ def test_the_same_text_is_parsed_once_and_told_apart_by_model_and_record():
     assert parsed("filter", text, prefixes={}).alternatives == first.alternatives
     ops = "(_:H, ?1, (ex:Offer, ex:price, xsd:decimal))"
     assert parsed("ops", ops, mapping="homomorphic").alternatives != parsed("ops", ops).alternatives
+
+
+def test_a_word_of_ones_own_counts_until_the_ontology_knows_it():
+    record = {"id": "s", "language": "interest", "pattern": {"concepts": ["zouks"]}, "own": {"Zouk": "Music"}}
+    text = "@prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+    music = text + 'ex:Music rdfs:label "Music" ; a rdfs:Class . '
+    known = [
+        model_of(read_ontology(t, "text/turtle", "o")) for t in (music, music + 'ex:Z rdfs:label "Zouk" ; a ex:Music .')
+    ]
+    own, shared = (parse_subscription(record, model).alternatives[0].pattern.interests[0] for model in known)
+    assert [(str(new), str(up)) for new, up in own.attached] == [
+        ("<urn:triplewire:proposed:zouk>", "<http://example.org/Music>")
+    ]
+    assert (shared.attached, [str(concept) for concept in shared.concepts]) == ((), ["<http://example.org/Z>"])
+
+
+@pytest.mark.parametrize(
+    ("own", "language", "said"),
+    [
+        ({"Zouk": "Moosic"}, "interest", "'Zouk' cannot be put under 'Moosic'"),
+        ({"Zouk": 3}, "interest", "'own' should map words"),
+        ({"Zouk": "Music"}, "filter", "'own' has a meaning for interest only"),
+    ],
+)
+def test_words_of_ones_own_that_make_no_sense_are_refused(own, language, said):
+    record = {"id": "s", "language": language, "pattern": "Music", "own": own}
+    with pytest.raises(SubscriptionError, match=said):
+        parse_subscription(record, MODEL)

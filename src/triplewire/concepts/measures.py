@@ -30,6 +30,9 @@ class Measure(Protocol):
 
     def __init__(self, taxonomy: Taxonomy, frequencies: Mapping[NamedNode, int]) -> None: ...
 
+    def extended(self, taxonomy: Taxonomy) -> Measure:
+        """The measure over the taxonomy with new concepts, which changes nothing between known ones."""
+
     def ways(self, concept: NamedNode) -> dict[Concept, float]:
         """A figure for the concept below each of its ancestors, itself and the root included."""
 
@@ -51,6 +54,9 @@ class WeightedPath:
     def __init__(self, taxonomy: Taxonomy, frequencies: Mapping[NamedNode, int]) -> None:
         self._taxonomy = taxonomy
 
+    def extended(self, taxonomy: Taxonomy) -> WeightedPath:
+        return WeightedPath(taxonomy, {})
+
     def ways(self, concept: NamedNode) -> dict[Concept, float]:
         lengths = self._taxonomy.lengths(concept, lambda parent: step(self._taxonomy, parent))
         return {ancestor: length / lengths[ROOT] for ancestor, length in lengths.items()}
@@ -67,6 +73,9 @@ class WuPalmer:
 
     def __init__(self, taxonomy: Taxonomy, frequencies: Mapping[NamedNode, int]) -> None:
         self._taxonomy = taxonomy
+
+    def extended(self, taxonomy: Taxonomy) -> WuPalmer:
+        return WuPalmer(taxonomy, {})
 
     def ways(self, concept: NamedNode) -> dict[Concept, float]:
         return self._taxonomy.lengths(concept, lambda parent: 1.0)
@@ -88,6 +97,11 @@ class Lin:
     def __init__(self, taxonomy: Taxonomy, frequencies: Mapping[NamedNode, int]) -> None:
         self._taxonomy = taxonomy
         self._frequencies = frequencies
+
+    def extended(self, taxonomy: Taxonomy) -> Lin:
+        found = Lin(taxonomy, self._frequencies)
+        found._counts = self._counts  # in which a new concept is one that the taxonomy lacks
+        return found
 
     def ways(self, concept: NamedNode) -> dict[Concept, float]:
         return dict.fromkeys(self._taxonomy.ancestors(concept), self.content(concept))

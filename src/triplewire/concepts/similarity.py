@@ -13,7 +13,7 @@ from math import fsum
 
 from pyoxigraph import NamedNode
 
-from triplewire.concepts.measures import DEFAULT_MEASURE, MEASURES, step
+from triplewire.concepts.measures import DEFAULT_MEASURE, MEASURES, Measure, step
 from triplewire.concepts.taxonomy import Attached, Parents, Taxonomy, Way
 
 __all__ = ["Pair", "Similarity", "Way"]
@@ -38,9 +38,12 @@ class Similarity:
     def __init__(
         self, parents: Parents, measure: str = DEFAULT_MEASURE, frequencies: Mapping[NamedNode, int] | None = None
     ) -> None:
-        self._given = parents, measure, frequencies or {}
-        self._taxonomy = Taxonomy(parents)
-        self.measure = MEASURES[measure](self._taxonomy, frequencies or {})
+        taxonomy = Taxonomy(parents)
+        self._set(taxonomy, MEASURES[measure](taxonomy, frequencies or {}))
+
+    def _set(self, taxonomy: Taxonomy, measure: Measure) -> None:
+        self._taxonomy = taxonomy
+        self.measure = measure
         self._ways = lru_cache(maxsize=100_000)(self.measure.ways)
         self.extended = lru_cache(maxsize=1000)(self._extended)
 
@@ -82,9 +85,11 @@ class Similarity:
         return {c: similarity(ways_a[c], ways_b[c], content(c)) for c in ways_a.keys() & ways_b.keys()}
 
     def _extended(self, attached: Attached) -> Similarity:
-        """The measure with further concepts, each put under a known one."""
-        parents, measure, frequencies = self._given
-        return Similarity({**parents, **{new: frozenset({known}) for new, known in attached}}, measure, frequencies)
+        """The measure with new concepts, each put under a known one; of known concepts it says what it did."""
+        found = object.__new__(Similarity)
+        taxonomy = self._taxonomy.extended(attached)
+        found._set(taxonomy, self.measure.extended(taxonomy))
+        return found
 
 
 def _nearest(meetings: Mapping[NamedNode | None, float]) -> NamedNode | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Final
 
 from pyoxigraph import NamedNode
@@ -28,8 +29,18 @@ class Taxonomy:
 
     def __init__(self, parents: Parents) -> None:
         self._one = _merged(parents)
-        self.parents = _condensed(parents, self._one)
-        self.depths = _depths(self.parents)
+        self.parents: MutableMapping[NamedNode, frozenset[NamedNode]] = _condensed(parents, self._one)
+        self.depths: MutableMapping[Concept, int] = _depths(self.parents)
+
+    def extended(self, attached: Attached) -> Taxonomy:
+        """The graph with new concepts, each below a known one; what is known is shared, not copied."""
+        found = object.__new__(Taxonomy)
+        found._one = self._one
+        new = {concept: frozenset({self.name(known)}) for concept, known in attached}
+        depths: dict[Concept, int] = {one: self.depth(self.name(known)) + 1 for one, known in attached}
+        found.parents = ChainMap(new, self.parents)
+        found.depths = ChainMap(depths, self.depths)
+        return found
 
     def name(self, concept: NamedNode) -> NamedNode:
         """The concept that stands for all on its cycle."""
@@ -101,7 +112,7 @@ def _merged(parents: Parents) -> dict[NamedNode, NamedNode]:
     return {m: min(members, key=str) for members in components(parents) if len(members) > 1 for m in members}
 
 
-def _condensed(parents: Parents, one: Mapping[NamedNode, NamedNode]) -> Parents:
+def _condensed(parents: Parents, one: Mapping[NamedNode, NamedNode]) -> dict[NamedNode, frozenset[NamedNode]]:
     """The graph with the concepts of a cycle made one."""
     condensed: dict[NamedNode, frozenset[NamedNode]] = {}
     for child, above in parents.items():

@@ -107,7 +107,8 @@ def _own_concepts(
         above = _called(parent, prefixes, model, place)
         if len(above) != 1:
             raise _error(f"{name!r} cannot be put under {parent!r}, which is no concept's name, or several's", place())
-        found[words_in(word_for(concept))] = concept, above[0]
+        if concept not in model.concept_parents:
+            found[words_in(word_for(concept))] = concept, above[0]
     return found
 
 
@@ -140,6 +141,8 @@ def _called(
     if colon and prefix in prefixes:
         return (_node(prefixes[prefix] + local, place),)
     found = model.words.concepts_called(word) or model.dictionary.called(word)
+    if not found and proposed(word) in model.concept_parents:  # accepted, and given another label since
+        return (proposed(word),)
     return (_node(word, place),) if not found and colon and local.startswith("//") else found
 
 

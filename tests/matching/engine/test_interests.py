@@ -51,10 +51,12 @@ def world(seed, measure="path"):
 
 
 def plainly(interest, event, model):
-    """By the definition: as if the model had the new concepts, too."""
+    """By the definition: as if the model had the new concepts, too; but the measure ``lin`` does not count them."""
     labels = {new: (Literal(word_for(new)),) for new, _ in interest.attached}
     broader = {new: frozenset({known}) for new, known in interest.attached}
     extended = replace(model, broader=model.broader | broader, labels=model.labels | labels)
+    if model.measure == "lin":
+        extended.__dict__["similarity"] = model.similarity.extended(interest.attached)
     return extended.similarity.profiles(interest.concepts, event_profile(event.graph, extended))
 
 

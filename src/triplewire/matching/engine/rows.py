@@ -16,24 +16,23 @@ from triplewire.concepts.taxonomy import Attached
 class Rows:
     """Some concepts, each with what its subscriber attached to the model, by their ancestors.
 
-    Those with nothing attached are compared ancestor by ancestor of the other concept, all below it at once. The
-    others have a model of their own, and are compared one by one.
+    They are compared with a known concept ancestor by ancestor of that, all below it at once.
     """
 
     def __init__(self, wanted: Sequence[tuple[NamedNode, Attached]], similarity: Similarity) -> None:
         self._similarity = similarity
         self._size = len(wanted)
-        self._others = [(number, concept, own) for number, (concept, own) in enumerate(wanted) if own]
         below: dict[NamedNode | None, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
         for number, (concept, own) in enumerate(wanted):
-            for ancestor, figure in {} if own else similarity.ways(concept).items():
+            measure = similarity.extended(own) if own else similarity
+            for ancestor, figure in measure.ways(concept).items():
                 numbers, figures = below[ancestor]
                 numbers.append(number)
                 figures.append(figure)
         self._below = {c: (np.array(n, np.int32), np.array(f, np.float64)) for c, (n, f) in below.items()}
 
     def to(self, given: NamedNode) -> NDArray[np.float64]:
-        """Each concept's similarity to the given one."""
+        """Each concept's similarity to the given one, which the model knows."""
         row = np.zeros(self._size)
         measure = self._similarity.measure
         for ancestor, figure in self._similarity.ways(given).items():
@@ -41,6 +40,4 @@ class Rows:
                 numbers, figures = self._below[ancestor]
                 found = measure.similarity(figures, figure, measure.content(ancestor))
                 row[numbers] = np.maximum(row[numbers], found)
-        for number, concept, own in self._others:
-            row[number] = self._similarity.extended(own).concepts(concept, given)
         return row

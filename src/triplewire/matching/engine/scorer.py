@@ -48,19 +48,16 @@ class Scorer:
         for given in profile:
             np.maximum(best, self._similarities(given), out=best)
         for attached, numbers in self._touched(graph):
-            best[numbers] = 0.0
-            for given in event_profile(graph, self.model, attached):
-                best[numbers] = np.maximum(best[numbers], self._similarities(given)[numbers])
+            measure, theirs = self.model.similarity.extended(attached), event_profile(graph, self.model, attached)
+            for number in numbers.tolist():
+                wanted, _ = read_concept(self.interests.concepts[number])
+                best[number] = max((measure.concepts(wanted, one) for one in theirs), default=0.0)
         return best
 
     def _touched(self, graph: Graph) -> Iterable[tuple[Attached, Ids]]:
-        """The concepts of those to whom the event may be about something else, together with what they attached.
-
-        It is if it names something that they attached. Where information content is counted, a new concept changes
-        all similarities a little, and so what ambiguous words mean.
-        """
-        if not self._attached or self.model.measure == "lin":
-            return self._attached.items()
+        """The concepts of those who attached something that the event may name, together with what they attached."""
+        if not self._attached:
+            return ()
         named = {name for name in names_in(graph, self.model) if name in self._new}
         for text in home_texts(graph, self.model):
             named |= words_for(self._new).occurring(text.value)
