@@ -14,6 +14,7 @@ from triplewire.broker import (
     concepts,
     deliveries,
     events,
+    feeds,
     health,
     metrics,
     notifications,
@@ -56,7 +57,7 @@ def create_app(
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
     app.state.shared = State.over(store, lifting, home, addresses or Addresses())
     answer_with_problems(app)
-    told = (events, subscriptions, notifications, deliveries)
+    told = (events, subscriptions, notifications, deliveries, feeds)
     for room in (*told, ontologies, concepts, suggestions, health, metrics, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)

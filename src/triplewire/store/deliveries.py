@@ -90,6 +90,14 @@ class Deliveries:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [notification_of(row) for row in rows]
 
+    def newest(self, subscription: str, limit: int) -> list[Notification]:
+        """The newest notifications of a subscription that are its present owner's, the newest first."""
+        with self._reading() as connection:
+            since = _since(connection, subscription)
+            own = (notifications.c.subscription == subscription) & (notifications.c.position > since)
+            rows = connection.execute(notified().where(own).order_by(notifications.c.number.desc()).limit(limit))
+            return [notification_of(row) for row in rows]
+
     def settle(self, attempts: Sequence[Attempt]) -> list[Delivery | None]:
         """Write what came of attempts, and return how each delivery stands now, if it still does.
 
