@@ -254,3 +254,10 @@ def test_words_of_ones_own_that_make_no_sense_are_refused(own, language, said):
     record = {"id": "s", "language": language, "pattern": "Music", "own": own}
     with pytest.raises(SubscriptionError, match=said):
         parse_subscription(record, MODEL)
+
+
+def test_plain_words_are_a_list_of_them():
+    said = pattern("interest", "pop music; ex:Music,\n<http://example.org/Book> ,").interests
+    assert said == pattern("interest", {"concepts": ["pop music", "ex:Music", "<http://example.org/Book>"]}).interests
+    with pytest.raises(SubscriptionError, match="no concept is called 'Mussic'"):
+        parsed("interest", "pop music, Mussic")

@@ -236,8 +236,10 @@ class Store:
 
     def propose(self, made: Iterable[Proposal], proposer: str, origin: str) -> None:
         """Keep proposals; where proposals are accepted at once, that is done, too."""
+        if not (new := list(made)):
+            return  # as most often, and without waiting for other writers
         with self._writing() as connection:
-            for number in proposals.propose(connection, made, proposer, origin):
+            for number in proposals.propose(connection, new, proposer, origin):
                 if _mark(connection, AT_ONCE) and proposals.found(connection, number).state == proposals.OPEN:
                     _accept(connection, number, proposer, "")
 

@@ -19,7 +19,7 @@ from triplewire.subscriptions.grammar import parse_json, place_in_json
 from triplewire.subscriptions.pattern import Interest
 
 MOST_CONCEPTS = 1_000
-_PLAIN = re.compile(r"\s*[^\s\W\d]")
+_PLAIN = re.compile(r"\s*[\w<]")
 _APART = re.compile(r"[,;\n]")
 
 

@@ -58,10 +58,11 @@ class Scorer:
         """The concepts of those who attached something that the event may name, together with what they attached."""
         if not self._attached:
             return ()
-        named = {name for name in names_in(graph, self.model) if name in self._new}
+        named = {name for name in names_in(graph, self.model) if isinstance(name, NamedNode) and name in self._users}
         for text in home_texts(graph, self.model):
             named |= words_for(self._new).occurring(text.value)
-        return [(own, numbers) for own, numbers in self._attached.items() if any(c in named for c, _ in own)]
+        touched = {own for concept in named for own in self._users[concept]}
+        return [(own, self._attached[own]) for own in touched]
 
     @cached_property
     def _attached(self) -> dict[Attached, Ids]:
@@ -74,8 +75,17 @@ class Scorer:
         return {attached: np.array(numbers, np.int32) for attached, numbers in found.items()}
 
     @cached_property
+    def _users(self) -> dict[NamedNode, list[Attached]]:
+        """For each new concept, what it was attached together with."""
+        found: dict[NamedNode, list[Attached]] = defaultdict(list)
+        for attached in self._attached:
+            for concept, _ in attached:
+                found[concept].append(attached)
+        return dict(found)
+
+    @cached_property
     def _new(self) -> frozenset[NamedNode]:
-        return frozenset(concept for attached in self._attached for concept, _ in attached)
+        return frozenset(self._users)
 
     def match(self, profile: frozenset[NamedNode], graph: Graph) -> tuple[Ids, Scores]:
         """The interests that an event with a profile is above the threshold of, and their scores."""
