@@ -360,6 +360,10 @@ class _Told(Notation):
             return f"{self.term(VALUE)} {_TESTS[name]} {self.expression(arguments[1])}"
         return super().call(name, arguments)
 
+    def similar(self, vertex: Expression, concept: str, threshold: str) -> str:
+        told = super().similar(vertex, concept, threshold)
+        return told if vertex != HOME else f"the event{told.removeprefix(self.expression(HOME))}"
+
     def _expression(self, expression: Expression) -> tuple[str, int]:
         if not isinstance(expression, AttributeTest | AttributeExists):
             return super()._expression(expression)
