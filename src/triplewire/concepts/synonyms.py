@@ -171,26 +171,30 @@ class _Trie:
 
     def longest(self, numbers: list[int], place: int) -> tuple[int, tuple[NamedNode, ...]]:
         """The longest label that begins at a place, if one does: the place after it, and what it means."""
+        states = self._longest(numbers, place)
+        return (place + len(states), self._meanings[states[-1]]) if states else (place, ())
+
+    def _longest(self, numbers: list[int], place: int) -> list[int]:
+        """The states of the longest label that begins at a place."""
         states = self.states(numbers, place)
         while states and not self._meanings[states[-1]]:
             states.pop()
-        return (place + len(states), self._meanings[states[-1]]) if states else (place, ())
+        return states
 
     def spot(self, text: str) -> Iterator[tuple[NamedNode, ...]]:
         numbers = self.numbers(text)
-        row = np.array(numbers, np.uint64)
-        goes_on = np.zeros(len(row), np.bool_)
-        goes_on[:-1] = self._goes_on[self._hashed(row[:-1] * np.uint64(self._size) + row[1:])]
-        (places,) = np.nonzero(self._ends[row] | goes_on)
-        free, meanings = 0, self._meanings
-        for place, more in zip(places.tolist(), goes_on[places].tolist(), strict=True):
+        row = np.array(numbers, np.int64)
+        steps = (row[:-1] * self._size + row[1:]).astype(np.uint64)
+        states = np.where(self._ends[row], row, -1)  # in which a label ends that begins at each place
+        free = 0
+        for place in np.flatnonzero(self._goes_on[self._hashed(steps)]).tolist():
             if place >= free:
-                if not more:
-                    yield meanings[numbers[place]]
-                    continue
-                free, found = self.longest(numbers, place)
-                if found:
-                    yield found
+                longest = self._longest(numbers, place)
+                if longest:
+                    free = place + len(longest)
+                    states[place:free] = -1
+                    states[place] = longest[-1]
+        return map(self._meanings.__getitem__, states[states >= 0].tolist())
 
 
 class _Numbers(dict[str, tuple[int, ...]]):
