@@ -7,18 +7,21 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from tests.pipeline.test_backtest import on_day
 from tests.pipeline.world import COMPUTERS, broken, cheaper, document, offer, table, write_lifting, write_lines
 from triplewire.concepts.load import load_model
 from triplewire.errors import UsageError
-from triplewire.lift.lifting import load_lifting
+from triplewire.lift.lifting import DEFAULT, load_lifting
 from triplewire.matching import make_matcher
 from triplewire.matching.lines import Refusal, add_subscriptions, match_lines, read_lines
 from triplewire.pipeline import batch
+from triplewire.pipeline.archive import Archive
+from triplewire.pipeline.history import FileHistory
 
 
 def plainly(
@@ -92,12 +95,34 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         batch.run_batch([], subscriptions, [tmp_path / "missing.ndjson"], tmp_path / "out")
 
 
-@given(st.lists(st.sampled_from([b"a", b"bc", b" ", b"\n", b"\r\n", "ü".encode()])), st.integers(1, 9))
-def test_the_chunks_of_a_file_hold_each_of_its_lines_once(
-    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], size: int
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "lines"
-    path.write_bytes(b"".join(pieces))
-    found = [line for chunk in batch.cut([path], size) for line in batch.read_chunk(chunk)]
-    assert [text for _, text in found] == [line.text for line in read_lines(path)]
-    assert list(batch._line_numbers(path, [at for at, _ in found])) == [line.number for line in read_lines(path)]
+def test_a_folder_and_the_archive_of_its_events_give_the_same_matches(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    days = ["2026-03-02T00:00:00Z", "2026-03-01T00:00:00Z", None]
+    lines = [on_day(offer(number, number * 37 % 200)[2], days[number % 3]) for number in range(60)]
+    write_lines(folder / "a.ndjson", ["", *lines[:30], broken(99)[2]])  # no position is 0
+    pq.write_table(pa.table({"body": [*lines[30:], broken(98)[2]]}), folder / "b.parquet")
+    (folder / "c.ttl").write_text("@prefix ex: <http://example.org/> . _:H a ex:Computer ; ex:price 20 .")
+    (folder / "d.ttl").write_text("no Turtle")
+    records = [json.dumps(cheaper(id_, price)) for id_, price in [("z", 150), ("B", 90), ("a", 120)]]
+    subscriptions = write_lines(tmp_path / "s.ndjson", records)
+    ontology = tmp_path / "kinds.ttl"
+    ontology.write_text(document(COMPUTERS)["text"])
+    archive = Archive(tmp_path / "archive")
+    for stretch in FileHistory([folder], DEFAULT).read():
+        archive.put([stretch.events])
+    archive.settle(1 << 60, many=1)
+
+    refused = batch.run_batch([ontology], subscriptions, [folder], tmp_path / "out")
+    assert batch.run_batch([ontology], subscriptions, [], tmp_path / "again", archive=archive.folder) == []
+
+    told = parts(tmp_path / "out" / "matches")
+    assert parts(tmp_path / "again" / "matches") == told
+    assert told.count("\n") > 100
+    assert '"event": "c.ttl"' in told
+    places = [{name: refusal.get(name) for name in ("event", "line", "row")} for refusal in refused]
+    assert places == [
+        {"event": "e99", "line": 32, "row": None},
+        {"event": "e98", "line": None, "row": 31},
+        {"event": "d.ttl", "line": None, "row": None},
+    ]

@@ -212,8 +212,14 @@ app.command()(backtest)
 @pipeline.command()
 def run(
     subscriptions: Subscriptions,
-    events: Events,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where matches/ and refused/ are written.", file_okay=False)],
+    events: Annotated[
+        list[Path], typer.Option("--events", metavar="F…", help="Files of events, or folders of them.", exists=True)
+    ] = [],  # noqa: B006 - typer copies it
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The archive that a stream keeps, instead.", exists=True, file_okay=False),
+    ] = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
     master: Master = None,
     matcher: MatcherName = DEFAULT_MATCHER,
@@ -223,7 +229,9 @@ def run(
     """Match files on Spark: the same matches as `triplewire match`, to the line."""
     from triplewire.pipeline.batch import run_batch
 
-    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings, lifting)):
+    if bool(events) == (archive is not None):
+        raise UsageError("name what is to be matched: files with --events, or an archive with --archive")
+    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings, lifting, archive)):
         raise typer.Exit(BAD_INPUT)
 
 

@@ -98,6 +98,14 @@ def dated(batch: pa.RecordBatch, received: Mapping[int, str] | None = None) -> p
     return events.append_column("day", pa.array(days, pa.string()))
 
 
+def undated(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Events of the archive as a canonical batch. In what envelopes they came is not known any more."""
+    columns = {name: batch.column(name) for name in KEPT}
+    nothing = pa.nulls(batch.num_rows, pa.string())
+    arrays = [columns.get(name, nothing) for name in canonical.ARROW_SCHEMA.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=canonical.ARROW_SCHEMA)
+
+
 def lift_and_keep(batches: Iterable[pa.RecordBatch], lifting: Lifting, folder: Path | None) -> Iterator[pa.RecordBatch]:
     """Lift a part of the log, as ``canonical.lift_events`` does, and put it into the archive, if there is one."""
     kept: list[pa.RecordBatch] = []

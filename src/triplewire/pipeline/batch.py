@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,37 +20,27 @@ from pyspark.storagelevel import StorageLevel
 
 from triplewire.concepts.load import load_model
 from triplewire.errors import UsageError
+from triplewire.lift.files import MEDIA_TYPES
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
 from triplewire.matching.engine.index import Index
 from triplewire.matching.lines import Entry, Refusal, add_subscriptions, read_lines, read_subscriptions
 from triplewire.matching.matcher import Matcher
 from triplewire.pipeline import stage
+from triplewire.pipeline.archive import Archive, Part, undated
 from triplewire.pipeline.canonical import lift_events
+from triplewire.pipeline.files import CHUNK, FILE, PARQUET, Piece, event_files, line_numbers, pieces, texts
 from triplewire.pipeline.lines import expand
 from triplewire.pipeline.session import session
 from triplewire.pipeline.shipping import Shipped, open_index, ship
 from triplewire.subscriptions.pattern import Subscription
 
-CHUNK = 16 * 1024 * 1024
-"""How many bytes of a file one task reads."""
 ROWS, BYTES = 10_000, 16 * 1024 * 1024
 """How many lines, and about how many bytes of them, travel in one record batch."""
-FILE = 40
-"""A position is the number of the file, shifted by so many bits, and the offset in the file."""
 
 SETTINGS = {"spark.python.daemon.module": "triplewire.pipeline.daemon"}
 
-LINES_ARROW = pa.schema([("position", pa.int64()), ("body", pa.binary())])
-
-
-class Chunk(NamedTuple):
-    """The lines of a file that begin at ``start <= offset < end``."""
-
-    file: int
-    path: Path
-    start: int
-    end: int
+TEXTS_ARROW = pa.schema([("position", pa.int64()), ("body", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -72,8 +61,9 @@ def run_batch(
     matcher: str = DEFAULT_MATCHER,
     bindings: bool = False,
     lifting: Path | None = None,
+    archive: Path | None = None,
 ) -> list[Refusal]:
-    """Match files on Spark, into ``out/matches`` and ``out/refused``; returns what was refused.
+    """Match files or folders of events, or an archive, into ``out/matches`` and ``out/refused``; returns the latter.
 
     The part files, one after the other by name, are the lines in order. Every worker must find the files where the
     caller finds them.
@@ -81,7 +71,7 @@ def run_batch(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already, and is not an empty folder")
     settings = load_lifting(lifting)
-    chunks = cut(events, CHUNK)
+    chunks: list[Piece | Part] = [*pieces(events, CHUNK)] if archive is None else [*Archive(archive.absolute()).parts()]
     index = out / "_index"
     if matcher == DEFAULT_MATCHER:
         refused = compile_index(ontology, subscriptions, index)
@@ -92,9 +82,12 @@ def run_batch(
         source = ship(spark.sparkContext, index) if matcher == DEFAULT_MATCHER else papers
         groups = match_chunks(spark, chunks, source, bindings, settings).persist(StorageLevel.DISK_ONLY)
         again = _again(groups)
-        lines = groups.where("refusal is null").mapInArrow(partial(_lines, source=source, again=again), "text string")
+        told = groups.where("refusal is null")
+        if archive is not None:  # whose files are by day
+            told = told.orderBy("position", "entry")
+        lines = told.mapInArrow(partial(_lines, source=source, again=again), "text string")
         lines.write.text(str((out / "matches").absolute()))
-        refused += _refused_events(groups, again, events)
+        refused += _refused_events(groups, again, [path for path, _ in event_files(events)])
         groups.unpersist()
     shutil.rmtree(index, ignore_errors=True)
     _write_refused(refused, out / "refused")
@@ -119,36 +112,14 @@ def compile_index(ontology: Iterable[Path], subscriptions: Path, folder: Path) -
     return refused
 
 
-def cut(files: Sequence[Path], size: int) -> list[Chunk]:
-    """Files in chunks of a size."""
-    try:
-        lengths = [path.stat().st_size for path in files]
-    except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from None
-    return [
-        Chunk(number, path.absolute(), start, start + size)
-        for number, (path, length) in enumerate(zip(files, lengths, strict=True))
-        for start in range(0, length, size)
-    ]
-
-
-def read_chunk(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
-    """A chunk's lines that are not blank, each with its offset in the file."""
-    with chunk.path.open("rb") as file:
-        if chunk.start:
-            file.seek(chunk.start - 1)
-            file.readline()  # what began in the chunk before
-        offset = file.tell()
-        while offset < chunk.end and (text := file.readline()):
-            if text.strip():
-                yield offset, text
-            offset += len(text)
-
-
 def match_chunks(
-    spark: SparkSession, chunks: Sequence[Chunk], source: Shipped | Papers, bindings: bool, lifting: Lifting
+    spark: SparkSession,
+    chunks: Sequence[Piece | Part],
+    source: Shipped | Papers,
+    bindings: bool,
+    lifting: Lifting,
 ) -> DataFrame:
-    """What comes of the lines of chunks, as ``stage`` has it, in their order: a partition for each chunk."""
+    """What comes of pieces of files, or of an archive, as ``stage`` has it, in their order: a partition for each."""
     numbers = spark.range(0, len(chunks), 1, max(len(chunks), 1))
     work = partial(_match_chunks, chunks=chunks, source=source, bindings=bindings, lifting=lifting)
     return numbers.mapInArrow(work, stage.SCHEMA)
@@ -156,29 +127,36 @@ def match_chunks(
 
 def _match_chunks(
     batches: Iterable[pa.RecordBatch],
-    chunks: Sequence[Chunk],
+    chunks: Sequence[Piece | Part],
     source: Shipped | Papers,
     bindings: bool,
     lifting: Lifting,
 ) -> Iterator[pa.RecordBatch]:
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    lines = (batch for number in numbers for batch in _line_batches(chunks[number]))
-    return stage.match_events(lift_events(lines, lifting), _matcher(source), bindings)
+    events = (batch for number in numbers for batch in _canonical(chunks[number], lifting))
+    return stage.match_events(events, _matcher(source), bindings)
 
 
-def _line_batches(chunk: Chunk) -> Iterator[pa.RecordBatch]:
+def _canonical(chunk: Piece | Part, lifting: Lifting) -> Iterator[pa.RecordBatch]:
+    """The canonical events of a piece, or of a part of an archive, which has them."""
+    if isinstance(chunk, Part):
+        return map(undated, chunk.read())
+    return lift_events(_text_batches(chunk), lifting)
+
+
+def _text_batches(piece: Piece) -> Iterator[pa.RecordBatch]:
     positions: list[int] = []
-    texts: list[bytes] = []
+    bodies: list[bytes] = []
     size = 0
-    for offset, text in read_chunk(chunk):
-        positions.append((chunk.file << FILE) + offset)
-        texts.append(text)
+    for position, _, text in texts(piece):
+        positions.append(position)
+        bodies.append(text)
         size += len(text)
-        if len(texts) == ROWS or size > BYTES:
-            yield pa.RecordBatch.from_pydict({"position": positions, "body": texts}, schema=LINES_ARROW)
-            positions, texts, size = [], [], 0
-    if texts:
-        yield pa.RecordBatch.from_pydict({"position": positions, "body": texts}, schema=LINES_ARROW)
+        if len(bodies) == ROWS or size > BYTES:
+            yield pa.RecordBatch.from_pydict({"position": positions, "body": bodies}, schema=TEXTS_ARROW)
+            positions, bodies, size = [], [], 0
+    if bodies:
+        yield pa.RecordBatch.from_pydict({"position": positions, "body": bodies}, schema=TEXTS_ARROW)
 
 
 def _lines(
@@ -200,27 +178,25 @@ def _again(groups: DataFrame) -> NDArray[np.int64]:
 
 
 def _refused_events(groups: DataFrame, again: NDArray[np.int64], files: Sequence[Path]) -> Iterator[Refusal]:
-    """The refused events in order, each with its file and the number of its line, which no worker knows."""
-    rows = groups.where("refusal is not null").select("position", "envelope", "refusal").orderBy("position").collect()
+    """The refused events in order, each with its place: its file and line, which no worker knows, or its position."""
+    rows = groups.where("refusal is not null").select("position", "id", "envelope", "refusal").orderBy("position")
     seen = set(again.tolist())
-    rows = [row for row in rows if row.position not in seen]
-    for number, group in groupby(rows, key=lambda row: row.position >> FILE):
-        path, told = files[number], list(group)
-        offsets = [row.position & ((1 << FILE) - 1) for row in told]
-        for row, line in zip(told, _line_numbers(path, offsets), strict=True):
-            yield {"event": row.envelope, "file": str(path), "line": line} | json.loads(row.refusal)
+    found = [row for row in rows.collect() if row.position not in seen]
+    if not files:
+        yield from ({"event": row.id, "position": row.position} | json.loads(row.refusal) for row in found)
+        return
+    for number, group in groupby(found, key=lambda row: row.position // FILE):
+        told = list(group)
+        for row, place in zip(told, _places(files[number], [row.position % FILE for row in told]), strict=True):
+            yield {"event": row.envelope, "file": str(files[number])} | place | json.loads(row.refusal)
 
 
-def _line_numbers(path: Path, offsets: Iterable[int]) -> Iterator[int]:
-    """The one-based numbers of the lines that begin at these offsets, which ascend."""
-    number, position = 1, 0
-    with path.open("rb") as file:
-        for offset in offsets:
-            while position < offset:
-                block = file.read(min(CHUNK, offset - position))
-                number += block.count(b"\n")
-                position += len(block)
-            yield number
+def _places(path: Path, offsets: list[int]) -> Iterator[dict[str, int]]:
+    if path.suffix.lower() == PARQUET:
+        return ({"row": row + 1} for row in offsets)
+    if path.suffix.lower() in MEDIA_TYPES:
+        return ({} for _ in offsets)
+    return ({"line": line} for line in line_numbers(path, offsets))
 
 
 def _write_refused(refused: Iterable[Refusal], folder: Path) -> None:

@@ -25,8 +25,8 @@ SUFFIXES = (*LINES, PARQUET, *MEDIA_TYPES)
 WINDOWS = 50
 """At so many places a sample is taken."""
 
-_FILE = 1 << 40
-"""Positions of one file: more than any has bytes."""
+FILE = 1 << 40
+"""So many positions are kept for each file: more than any has bytes."""
 
 
 class Piece(NamedTuple):
@@ -72,7 +72,7 @@ def pieces(paths: Iterable[Path], chunk: int = CHUNK) -> list[Piece]:
 
 def texts(piece: Piece) -> Iterator[Text]:
     """The envelopes of a piece."""
-    base = piece.number * _FILE
+    base = piece.number * FILE
     suffix = piece.path.suffix.lower()
     if suffix == PARQUET:
         share = piece.size / max(piece.end - piece.start, 1)

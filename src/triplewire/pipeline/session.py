@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from triplewire.pipeline import jvm
@@ -53,15 +54,22 @@ def session(
 ) -> SparkSession:
     """The process's SparkSession, made if there is none yet.
 
-    Without a master it is the embedded default, tuned to start quickly; name one (``local[*]`` too) for throughput.
+    Without a master it is the one that ``spark-submit`` named, if that started us, else the embedded default, tuned to
+    start quickly; name one (``local[*]`` too) for throughput.
     The environment is changed, since Spark reads it: ``JAVA_HOME``, ``PYSPARK_PYTHON``, ``SPARK_LOCAL_IP``.
     """
+    master = master or _submitted()
     java = jvm.find()
     local = master is None or master.startswith("local")
     _prepare_environment(java, local)
     options = java_options() if master else java_options(*_archived_classes(java), quick=True)
     chosen: dict[str, Any] = {**EVERYWHERE, **(LOCAL if local else {}), **options, **(settings or {})}
     return SparkSession.builder.master(master or EMBEDDED).appName(app).config(map=chosen).getOrCreate()
+
+
+def _submitted() -> str | None:
+    """The master that ``spark-submit`` was told, if it started this process; the JVM runs already then."""
+    return SparkConf().get("spark.master") if "PYSPARK_GATEWAY_PORT" in os.environ else None
 
 
 def java_options(*more: str, quick: bool = False) -> dict[str, str]:
