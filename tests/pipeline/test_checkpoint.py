@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.world import offer
-from triplewire.pipeline.checkpoint import LOCK, set_aside_if_unfit
+from triplewire.pipeline.checkpoint import FORMAT_FILE, LOCK, mark_format, set_aside_if_unfit
 from triplewire.store import Store
 
 WHOLE = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n'
@@ -21,6 +21,7 @@ def write(home: Path, offsets: list[int], commits: int) -> Path:
     for folder in ("offsets", "commits"):
         (checkpoint / folder).mkdir(parents=True)
     (checkpoint / LOCK).touch()
+    mark_format(checkpoint)
     (checkpoint / "metadata").write_text('{"id":"192dfc7a"}')
     for batch, position in enumerate(offsets):
         (checkpoint / "offsets" / str(batch)).write_text(f'{WHOLE}{{"position": {position}}}')
@@ -95,3 +96,16 @@ def test_a_checkpoint_with_an_offset_that_is_none_is_set_aside(log: Store, tmp_p
     checkpoint = write(tmp_path, [4, 8], commits=1)
     (checkpoint / "offsets" / "1").write_text(text)
     assert not kept(checkpoint, log)
+
+
+@pytest.mark.parametrize("text", [None, "1", ""])
+def test_a_checkpoint_of_another_version_of_the_software_is_set_aside_by_name(
+    log: Store, tmp_path: Path, text: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    checkpoint = write(tmp_path, [4, 8], commits=1)
+    (checkpoint / FORMAT_FILE).unlink()
+    if text is not None:
+        (checkpoint / FORMAT_FILE).write_text(text)
+    with caplog.at_level(logging.WARNING):
+        assert not kept(checkpoint, log)
+    assert "another version of the software" in caplog.text

@@ -18,6 +18,7 @@ from triplewire.pipeline.archive import Part
 from triplewire.pipeline.backtest import count_stretch
 from triplewire.pipeline.files import Piece, Text, texts
 from triplewire.pipeline.history import ArchiveHistory, FileHistory, Stretch, lift_texts
+from triplewire.pipeline.progress import named
 from triplewire.pipeline.shipping import Shipped, open_index, ship
 from triplewire.pipeline.tally import Tally, total
 
@@ -45,7 +46,8 @@ def count_on_spark(
             tallies = _of_files(spark, history, tuple(shipped))
         else:
             tallies = _of_archive(spark, history, tuple(shipped))
-        return total(Tally.of_json(row.tally) for row in tallies.toLocalIterator())
+        with named(spark, "counting"):
+            return total(Tally.of_json(row.tally) for row in tallies.collect())
 
 
 def _of_files(spark: SparkSession, history: FileHistory, shipped: tuple[Shipped, ...]) -> DataFrame:

@@ -31,6 +31,7 @@ from triplewire.pipeline.archive import Archive, Part, undated
 from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.files import CHUNK, FILE, PARQUET, Piece, event_files, line_numbers, pieces, texts
 from triplewire.pipeline.lines import expand
+from triplewire.pipeline.progress import named
 from triplewire.pipeline.session import session
 from triplewire.pipeline.shipping import Shipped, open_index, ship
 from triplewire.subscriptions.pattern import Subscription
@@ -81,12 +82,14 @@ def run_batch(
     with _spark(master) as spark:
         source = ship(spark.sparkContext, index) if matcher == DEFAULT_MATCHER else papers
         groups = match_chunks(spark, chunks, source, bindings, settings).persist(StorageLevel.DISK_ONLY)
-        again = _again(groups)
+        with named(spark, f"matching {len(chunks)} parts"):
+            again = _again(groups)
         told = groups.where("refusal is null")
         if archive is not None:  # whose files are by day
             told = told.orderBy("position", "entry")
         lines = told.mapInArrow(partial(_lines, source=source, again=again), "text string")
-        lines.write.text(str((out / "matches").absolute()))
+        with named(spark, "writing matches"):
+            lines.write.text(str((out / "matches").absolute()))
         refused += _refused_events(groups, again, [path for path, _ in event_files(events)])
         groups.unpersist()
     shutil.rmtree(index, ignore_errors=True)

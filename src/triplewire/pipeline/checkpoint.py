@@ -12,8 +12,10 @@ from triplewire.store import Store
 
 log = logging.getLogger(__name__)
 
-LOCK = ".lock"
-"""The file in the checkpoint's folder that is ours, not Spark's."""
+LOCK, FORMAT_FILE = ".lock", ".format"
+"""The files in the checkpoint's folder that are ours, not Spark's."""
+FORMAT = "2"
+"""Counted up whenever a stream could not go on from what one before it left."""
 
 
 def set_aside_if_unfit(checkpoint: Path, store: Store) -> None:
@@ -44,11 +46,24 @@ def _misfit(checkpoint: Path, store: Store) -> str | None:
         start, end = _first_batch(checkpoint)
     except (ValueError, TypeError, LookupError, FileNotFoundError):
         return "cannot be read"
+    if end and (found := _format(checkpoint)) != FORMAT:
+        return f"is of another version of the software (format {found or 'unknown'}, not {FORMAT})"
     if end > (last := store.last_position()):
         return f"goes to position {end}, the log only to {last}"
     if start > (done := store.pipeline_position()):
         return f"has the log done up to position {start}, the store only up to {done}"
     return None
+
+
+def mark_format(checkpoint: Path) -> None:
+    """Note that what is in a checkpoint from now on is ours."""
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    (checkpoint / FORMAT_FILE).write_text(FORMAT)
+
+
+def _format(checkpoint: Path) -> str | None:
+    path = checkpoint / FORMAT_FILE
+    return path.read_text() if path.exists() else None
 
 
 def _first_batch(checkpoint: Path) -> tuple[int, int]:

@@ -28,6 +28,7 @@ from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.shards import build_shards
 from triplewire.matching.lines import Entry, Line, read_subscriptions, refusal_of_repeated
 from triplewire.pipeline.files import Piece, line_numbers, pieces, texts
+from triplewire.pipeline.progress import named
 from triplewire.subscriptions.pattern import Subscription
 
 PIECE = 4 << 20
@@ -54,7 +55,8 @@ def compile_on_spark(
     with TemporaryDirectory(prefix="compiling-", dir=out) as scratch:
         job = partial(compile_pieces, parts=parts, ontology=tuple(path.absolute() for path in ontology))
         numbers = spark.range(0, len(parts), 1, max(len(parts), 1))
-        rows = numbers.mapInArrow(partial(job, folder=Path(scratch).absolute()), REFUSALS).collect()
+        with named(spark, f"compiling {len(parts)} parts"):
+            rows = numbers.mapInArrow(partial(job, folder=Path(scratch).absolute()), REFUSALS).collect()
         refused = [(row.offset, json.loads(row.refusal)) for row in rows]
         folders = [ArrayFolder.open(Path(scratch, str(number))) for number in range(len(parts))]
         chunks = [folder.value("chunk", Chunk) for folder in folders]

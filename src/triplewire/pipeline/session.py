@@ -13,13 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from triplewire.pipeline import jvm
 
 EMBEDDED = "local[*]"
 """The master when none is named: this process's own JVM, with all its cores."""
+
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""What ``spark-submit`` sets: it has started the JVM, and knows the master."""
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
@@ -58,18 +60,15 @@ def session(
     start quickly; name one (``local[*]`` too) for throughput.
     The environment is changed, since Spark reads it: ``JAVA_HOME``, ``PYSPARK_PYTHON``, ``SPARK_LOCAL_IP``.
     """
-    master = master or _submitted()
+    if master is None and SUBMITTED in os.environ:
+        chosen: dict[str, Any] = {**EVERYWHERE, **(settings or {})}
+        return SparkSession.builder.appName(app).config(map=chosen).getOrCreate()
     java = jvm.find()
     local = master is None or master.startswith("local")
     _prepare_environment(java, local)
     options = java_options() if master else java_options(*_archived_classes(java), quick=True)
-    chosen: dict[str, Any] = {**EVERYWHERE, **(LOCAL if local else {}), **options, **(settings or {})}
+    chosen = {**EVERYWHERE, **(LOCAL if local else {}), **options, **(settings or {})}
     return SparkSession.builder.master(master or EMBEDDED).appName(app).config(map=chosen).getOrCreate()
-
-
-def _submitted() -> str | None:
-    """The master that ``spark-submit`` was told, if it started this process; the JVM runs already then."""
-    return SparkConf().get("spark.master") if "PYSPARK_GATEWAY_PORT" in os.environ else None
 
 
 def java_options(*more: str, quick: bool = False) -> dict[str, str]:

@@ -22,7 +22,7 @@ from triplewire.errors import EventError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
-from triplewire.pipeline.checkpoint import LOCK, set_aside, set_aside_if_unfit
+from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.report import Reporter, counting
 from triplewire.pipeline.session import session
@@ -110,6 +110,7 @@ def start_stream(
     if after is not None:
         set_aside(checkpoint, "is not what a replay goes on from")
         options["after"] = str(after if isinstance(after, int) else opened.position_before(after))
+    mark_format(checkpoint)
     if archive is not None:
         Archive(archive).begin(opened.last_position())
     spark.dataSource.register(EventLog)
