@@ -14,6 +14,7 @@ from random import Random
 
 from pyoxigraph import BlankNode, NamedNode
 
+from tests.matching.engine.test_batch import batch_of
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine import index as engine
 from triplewire.matching.engine.index import Index
@@ -31,6 +32,15 @@ def everything(number: int) -> Subscription:
     filter_ = AttributeExists((P,))
     odd = Call("not", (Call("not", (Call("if", (filter_, filter_, filter_)),)),))
     return Subscription(f"s{number:04}", (Alternative(Pattern(filters=(odd if number % 3 == 0 else filter_,))),))
+
+
+def test_what_is_removed_is_gone_at_once():
+    index = Index.build(map(everything, range(4)), ConceptModel())
+    for number in range(4):
+        index.remove(everything(number).id)
+        left = [everything(other).id for other in range(number + 1, 4)]
+        assert [match.subscription for match in index.match(EVENT)] == left
+        assert index.match_batch(batch_of([EVENT])).subscriptions.to_pylist() == left
 
 
 def test_a_match_sees_what_was_there_when_it_began_and_nothing_from_after_it_ended(monkeypatch):
