@@ -34,8 +34,9 @@ def ship(context: SparkContext, folder: Path) -> Shipped:
     """Have a folder's files brought to all workers that begin a task from now on, unless all are on this machine."""
     shipped = Shipped(folder.absolute(), uuid4().hex)
     if not str(context.master).startswith("local"):
-        links = Path(tempfile.mkdtemp(prefix="triplewire-", dir=folder.parent))
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        links = Path(tempfile.mkdtemp(prefix="shipped-", dir=folder))  # inside, to be gone with it
+        for path in files:
             link = links / BETWEEN.join((shipped.key, *path.relative_to(folder).parts))
             os.link(path, link)
             context.addFile(str(link))
