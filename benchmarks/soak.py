@@ -71,7 +71,7 @@ class Pipeline:
         self.start()
 
     def kill_worker(self, rng: random.Random) -> None:
-        workers = [pid for pid, command in self.members() if b"pipeline.daemon" in command]
+        workers = [pid for pid, command in self.members() if b"-m\0triplewire.pipeline.daemon" in command]
         if workers:
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(workers), signal.SIGKILL)
