@@ -1,8 +1,10 @@
 """What a hierarchy costs: a workload on schema.org's classes and properties, asked for exactly and at all levels.
 
-The workload's ten classes and ten properties become ten of schema.org's, drawn at random. Exactly, each
-subscription names those, and events carry nothing else. At all levels, each name in a subscription is drawn from those
-above it or itself, and events are closed: each vertex has all its classes, each arc is there under all its properties.
+The workload's ten classes and ten properties become ten of schema.org's, drawn at random, or the deepest. Without a
+hierarchy, each subscription names just those, and events carry nothing else. At all levels, each name in a subscription
+is drawn from those above it or itself, and events are closed: each vertex has all its classes, each arc is there under
+all its properties. So both are as many subscriptions of the same size and shape, on the same events, and nearly as many
+match; but without a hierarchy many are the same, and more begin in the same way, and with one hardly any two are.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -20,18 +22,32 @@ from numpy.typing import NDArray
 
 from benchmarks.engine import fastest, read
 from triplewire import load_model
-from triplewire.matching.engine.encoded import EncodedEvents, EncodedPatterns
+from triplewire.matching.engine.encoded import EncodedEvents, EncodedPatterns, Relations
 from triplewire.matching.engine.trie import Scratch, build_trie, expand, match_batch
 
 Above = Sequence[Sequence[int]]
 
 
-def drawn(rng: Random, above: dict[str, list[str]], number: int) -> tuple[dict[str, int], Above]:
-    """So many names, numbered first; and for each the numbers of those above it, and itself."""
-    chosen = rng.sample(sorted(above), number)
-    others = sorted({name for low in chosen for name in above[low]} - {*chosen})
-    numbers = {name: place for place, name in enumerate([*chosen, *others])}
-    return numbers, [sorted({numbers[name] for name in (low, *above[low])}) for low in chosen]
+@dataclass(frozen=True)
+class Names:
+    """Some names and all above them: numbered, the chosen first; for each the numbers of those above, and its own."""
+
+    numbers: dict[str, int]
+    above: Above
+
+    @classmethod
+    def drawn(cls, above: dict[str, list[str]], number: int, deepest: bool) -> Names:
+        names = sorted(above, key=lambda name: (-len(above[name]), name)) if deepest else sorted(above)
+        chosen = names[:number] if deepest else Random(1).sample(names, number)
+        others = sorted({name for low in chosen for name in above[low]} - {*chosen})
+        numbers = {name: place for place, name in enumerate([*chosen, *others])}
+        return cls(numbers, [sorted({n, *(numbers[up] for up in above.get(name, ()))}) for name, n in numbers.items()])
+
+    @property
+    def general(self) -> list[int]:
+        """For each the one above it that is above most."""
+        below = [sum(number in row for row in self.above) for number in range(len(self.above))]
+        return [max(row, key=lambda number: (below[number], -number)) for row in self.above]
 
 
 def raised(rng: np.random.Generator, names: NDArray[np.int32], above: Above) -> NDArray[np.int32]:
@@ -58,42 +74,57 @@ def closed(events: EncodedEvents, classes: Above, properties: Above) -> EncodedE
     )
 
 
-def measure(patterns: EncodedPatterns, events: EncodedEvents) -> dict[str, float]:
-    trie = build_trie(patterns)
+def measure(patterns: EncodedPatterns, events: EncodedEvents, relations: Relations | None) -> dict[str, float]:
+    trie = build_trie(patterns, relations)
     scratch = Scratch(trie)
     offsets, groups = match_batch(trie, events, scratch)
     visits = scratch.visits / len(events)
     matches = sum(len(expand(trie, groups[a:b])) for a, b in pairwise(offsets)) / len(events)
     time = float(fastest(trie, events, scratch, 15).mean())
-    return {"us_per_event": round(time, 1), "visits": visits, "matches": matches, "nodes": len(trie.nodes)}
+    distinct = int((np.diff(trie.offsets) > 0).sum())
+    size = sum(getattr(trie, field.name).nbytes for field in fields(trie)) + scratch.work.stamps.nbytes
+    return {
+        "us_per_event": round(time, 1),
+        "visits": visits,
+        "matches": matches,
+        "distinct": distinct,
+        "bytes_per_subscription": round(size / distinct, 1),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workload", type=Path, required=True, help="an anchored workload with ten labels")
     parser.add_argument("--ontology", type=Path, required=True)
+    parser.add_argument("--deepest", action="store_true", help="the names with most above them, instead of any")
     given = parser.parse_args()
     model = load_model([given.ontology])
-    numbers, classes = drawn(Random(1), {c.value: [d.value for d in model.superclasses(c)] for c in model.classes}, 10)
-    names, properties = drawn(
-        Random(1), {p.value: [q.value for q in model.superproperties(p)] for p in model.properties}, 10
+    tables = (
+        {c.value: [d.value for d in model.superclasses(c)] for c in model.classes},
+        {p.value: [q.value for q in model.superproperties(p)] for p in model.properties},
     )
+    classes, properties = (Names.drawn(above, 10, given.deepest) for above in tables)
+    relations = Relations.of([[0], *([1 + up for up in row] for row in classes.above)], properties.general)
     patterns, events = read(given.workload)
     rng = np.random.default_rng(1)
     labels = patterns.labels.copy()
-    labels[labels > 0] = 1 + raised(rng, labels[labels > 0] - 1, classes)
+    labels[labels > 0] = 1 + raised(rng, labels[labels > 0] - 1, classes.above)
     arcs = patterns.arcs.copy()
-    arcs[:, 1] = raised(rng, arcs[:, 1], properties)
-    ranges = replace(patterns.ranges, first=1 + len(numbers))
-    exact = measure(replace(patterns, ranges=ranges), events)
-    above = measure(replace(patterns, labels=labels, arcs=arcs, ranges=ranges), closed(events, classes, properties))
+    arcs[:, 1] = raised(rng, arcs[:, 1], properties.above)
+    ranges = replace(patterns.ranges, first=1 + len(classes.numbers))
+    exact = measure(replace(patterns, ranges=ranges), events, None)
+    above = measure(
+        replace(patterns, labels=labels, arcs=arcs, ranges=ranges),
+        closed(events, classes.above, properties.above),
+        relations,
+    )
     ratio = round(above["us_per_event"] / exact["us_per_event"], 2)
     print(
         json.dumps(
             {
                 "workload": given.workload.name,
-                "classes": len(numbers),
-                "properties": len(names),
+                "classes": len(classes.numbers),
+                "properties": len(properties.numbers),
                 "exact": exact,
                 "all levels": above,
                 "ratio": ratio,

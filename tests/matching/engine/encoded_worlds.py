@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from random import Random
 
 import numpy as np
 
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, Ranges
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, Ranges, Relations
 
 Arc = tuple[int, int, int]
 
@@ -82,6 +83,32 @@ def some_event(rng: Random, words: Vocabulary, most: int = 8, size: int = 0) -> 
         ).reshape(words.domains, size),
         np.array(_event_arcs(rng, words, size), np.int32).reshape(-1, 3),
         np.array([rng.random() < 0.7 for _ in range(size)], np.bool_),
+    )
+
+
+def some_relations(rng: Random, words: Vocabulary) -> Relations:
+    """Some labels and properties are above others."""
+    above = [{label} for label in range(words.labels)]
+    for label in range(2, words.labels):
+        if rng.random() < 0.7:
+            above[label] |= above[rng.randrange(1, label)]
+    general = [rng.choice([p, 0]) for p in range(words.properties)]
+    return Relations.of(above, general)
+
+
+def closed(event: EncodedEvent, relations: Relations) -> EncodedEvent:
+    """An event with all the labels and arcs that are above its own."""
+    offsets, above, general = relations.offsets.tolist(), relations.above.tolist(), relations.general.tolist()
+    rows = [
+        sorted({up for label in event.labels[a:b].tolist() for up in above[offsets[label] : offsets[label + 1]]})
+        for a, b in pairwise(event.label_offsets)
+    ]
+    arcs = sorted({(s, q, o) for s, p, o in event.arcs.tolist() for q in (p, general[p])})
+    return replace(
+        event,
+        label_offsets=_offsets([len(row) for row in rows]),
+        labels=np.array([label for row in rows for label in row], np.int32),
+        arcs=np.array(arcs, np.int32).reshape(-1, 3),
     )
 
 

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns
+from tests.matching.engine.encoded_worlds import Vocabulary, closed, encoded, some_event, some_patterns, some_relations
 from tests.matching.engine.naive import naive
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, Ranges
 from triplewire.matching.engine.kernels.batch import SMALL, match_events
@@ -47,9 +47,10 @@ def agrees(rng: Random, number: int) -> None:
     """The trie of a random world finds what the definition finds, with masks and with lists."""
     words = Vocabulary(labels=rng.choice([2, 5, 40]), ranges=rng.choice([1, 6, 40]))
     patterns = some_patterns(rng, words, number)
-    trie = build_trie(patterns)
+    relations = some_relations(rng, words)
+    trie = build_trie(patterns, relations)
     scratch = Scratch(trie)
-    event = some_event(rng, words)
+    event = closed(some_event(rng, words), relations)
     for scratch.small in (SMALL, 0):
         assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
 

@@ -9,10 +9,19 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.matching.engine.encoded_worlds import Vocabulary, encoded, some_event, some_patterns, some_ranges
+from tests.matching.engine.encoded_worlds import (
+    Vocabulary,
+    closed,
+    encoded,
+    some_event,
+    some_patterns,
+    some_ranges,
+    some_relations,
+)
 from tests.matching.engine.naive import naive
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, join
 from triplewire.matching.engine.kernels.batch import SMALL, VISITS
+from triplewire.matching.engine.kernels.layout import END, MORE
 from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, build_trie, expand, match, match_batch
 
 WORLDS = [
@@ -71,6 +80,23 @@ def _comparisons(rng: Random, words: Vocabulary) -> tuple[list[list[int]], list[
     ]
     arcs = [(0 if rng.random() < 0.6 else end - 1, rng.randrange(words.properties), end) for end in range(1, size)]
     return labels, arcs, rng.random() < 0.3
+
+
+@pytest.mark.parametrize("words", [words for words in WORLDS if words.labels > 2])
+def test_a_hierarchy_changes_how_patterns_are_planned_and_not_what_they_match(words: Vocabulary) -> None:
+    detailed = 0
+    for seed in range(40):
+        rng = Random(seed)
+        patterns = some_patterns(rng, words, 40, most=7)
+        relations = some_relations(rng, words)
+        trie = build_trie(patterns, relations)
+        detailed += int(((trie.nodes[:, 2] == END) & (trie.nodes[:, 3] & MORE > 0)).sum())
+        scratch = Scratch(trie)
+        for _ in range(4):
+            event = closed(some_event(rng, words), relations)
+            for scratch.small in (SMALL, 0):
+                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+    assert detailed > 100
 
 
 def test_an_event_may_have_thousands_of_vertices() -> None:

@@ -69,7 +69,7 @@ def put_together(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence
     parts = [Part(one.layout, one.patterns, gone) for one, gone in zip(chunks, removed, strict=True)]
     layout, patterns, origin = merge(parts)
     records = joined([_records(one.records) for one in chunks], origin)
-    return Segment(Tables.of(layout, patterns), lambda: patterns, records, model)
+    return Segment(Tables.of(layout, patterns, model), lambda: patterns, records, model)
 
 
 def repeated(chunks: Sequence[Chunk]) -> list[Flags]:

@@ -64,6 +64,25 @@ class EncodedPatterns:
 
 
 @dataclass(frozen=True)
+class Relations:
+    """What holds with what among the words of patterns.
+
+    A vertex with label ``l`` has all of ``above[offsets[l] : offsets[l + 1]]``, among which is itself. An arc with
+    property ``p`` has ``general[p]`` too.
+    """
+
+    offsets: Offsets
+    above: Ids
+    general: Ids
+
+    @classmethod
+    def of(cls, above: Iterable[Iterable[int]], general: Iterable[int]) -> Relations:
+        rows = [sorted(row) for row in above]
+        labels = np.array([label for row in rows for label in row], np.int32)
+        return cls(offsets_of(map(len, rows)), labels, np.array(list(general), np.int32))
+
+
+@dataclass(frozen=True)
 class EncodedEvent:
     """One event. Its vertices are ``0 … len(resource) - 1``.
 
@@ -126,3 +145,10 @@ def spans(starts: Offsets, lengths: Offsets) -> Offsets:
     """The numbers ``start … start + length`` of each, one after the other."""
     ends = np.cumsum(lengths)
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, as one type to the compiler: those of files cannot be written to, so none can."""
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view

@@ -75,7 +75,7 @@ class Segment:
         if not parts:
             return cls.merged(model)
         layout, patterns, origin = merge(parts)
-        return cls(Tables.of(layout, patterns), lambda: patterns, joined(records, origin), model)
+        return cls(Tables.of(layout, patterns, model), lambda: patterns, joined(records, origin), model)
 
     @classmethod
     def merged(
@@ -94,7 +94,7 @@ class Segment:
             parts.append(Part(layout, patterns, np.zeros(len(subscriptions), np.bool_)))
             layout, patterns, origin = merge(parts)
             records = joined([*(segment.records for segment in segments), records], origin)
-        return cls(Tables.of(layout, patterns), lambda: patterns, records, model)
+        return cls(Tables.of(layout, patterns, model), lambda: patterns, records, model)
 
     def __len__(self) -> int:
         return len(self.layout.ids)

@@ -16,6 +16,7 @@ from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
 from triplewire.matching.engine.postings import Postings
 from triplewire.matching.engine.ranks import Domains, Range
+from triplewire.matching.engine.relations import relations_of
 from triplewire.matching.engine.texts import Dictionary, Texts
 from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
 
@@ -75,8 +76,9 @@ class Tables:
     postings: Postings
 
     @classmethod
-    def of(cls, layout: Layout, patterns: EncodedPatterns) -> Tables:
-        return cls(layout, tries.build_trie(patterns), Postings.of(layout.interests))
+    def of(cls, layout: Layout, patterns: EncodedPatterns, model: ConceptModel) -> Tables:
+        trie = tries.build_trie(patterns, relations_of(layout.vocabulary, model))
+        return cls(layout, trie, Postings.of(layout.interests))
 
 
 def lay_out(prepared: Iterable[Prepared]) -> tuple[Layout, EncodedPatterns, list[Subscription]]:

@@ -8,18 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .encoded import HOME_LABEL, EncodedEvent, EncodedEvents, EncodedPatterns, Ids, Offsets, Ranges, spans
+from .encoded import (
+    EncodedEvent,
+    EncodedEvents,
+    EncodedPatterns,
+    Flags,
+    Ids,
+    Offsets,
+    Ranges,
+    Relations,
+    offsets_of,
+    read_only,
+    spans,
+)
 from .kernels import layout
 from .kernels.batch import SMALL, VISITS, Events, Index, Work, match_events, next_epoch
+from .kernels.layout import ANYWHERE, END
 from .kernels.lists import match_large
-from .kernels.plan import plan
+from .kernels.masks import EVERY, FIRST, NO_VERTEX
+from .kernels.plan import DETAIL
 from .kernels.words import Words, no_words, with_room
 from .large import sort_event
+from .plans import planned
 
 Groups = NDArray[np.uint32]
 Words32 = NDArray[np.uint32]
@@ -27,10 +41,7 @@ Words32 = NDArray[np.uint32]
 MOST_VERTICES = 254
 """A plan's places are bytes, and place 0 is no vertex."""
 
-CHUNK = 1 << 16
 WIDE = 16
-ANYWHERE, END = 0, 1
-"""Arcs that are none: of a vertex found by its labels alone, and of a pattern's end where another goes on."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ class Trie:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            object.__setattr__(self, field.name, _read_only(getattr(self, field.name)))
+            object.__setattr__(self, field.name, read_only(getattr(self, field.name)))
 
     @cached_property
     def index(self) -> Index:
@@ -69,46 +80,44 @@ class Trie:
         )
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, as one type to the compiler: those of files cannot be written to, so none can."""
-    view = np.ascontiguousarray(array).view(np.ndarray)
-    view.flags.writeable = False
-    return view
-
-
-def build_trie(patterns: EncodedPatterns) -> Trie:
+def build_trie(patterns: EncodedPatterns, relations: Relations | None = None) -> Trie:
     """Plan each pattern and lay the plans out."""
     patterns = EncodedPatterns(
-        _read_only(patterns.vertices),
-        _read_only(patterns.label_offsets),
-        _read_only(patterns.labels),
-        _read_only(patterns.arc_offsets),
-        _read_only(patterns.arcs),
-        _read_only(patterns.injective),
+        read_only(patterns.vertices),
+        read_only(patterns.label_offsets),
+        read_only(patterns.labels),
+        read_only(patterns.arc_offsets),
+        read_only(patterns.arcs),
+        read_only(patterns.injective),
         patterns.ranges,
     )
     longest = int(np.diff(patterns.vertices).max(initial=0))
     if longest > MOST_VERTICES:
         raise ValueError(f"a pattern has {longest} vertices; at most {MOST_VERTICES} can be planned")
     ranges, kinds, numbers = _sorted_ranges(patterns.ranges)
-    steps, words = _plans(patterns)
+    starts, steps, words, _ = planned(patterns, relations)
     arcs, labels, checks, further = _steps(words, numbers, _commonness(patterns))
-    order = np.lexsort((labels, checks, arcs))
+    heads = np.where(arcs == END, words.text[words.offsets[: len(arcs)]], 0)
+    order = np.lexsort((labels, checks, heads, arcs))
     fresh = _fresh(np.stack([arcs, checks, labels])[:, order])
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.cumsum(fresh) - 1
     order = order[fresh]
-    first_child, node_steps, tails, offsets, members, stack = _levels(patterns, ranks[steps], len(order))
+    first_child, node_steps, tails, offsets, members, stack = _levels(
+        patterns.injective, starts, ranks[steps], len(order)
+    )
     nodes = np.zeros((len(first_child), 4), np.uint32)
     nodes[:, 0] = first_child
     for column, values, end in ((1, labels, 0), (2, arcs, END), (3, checks, END)):
         nodes[2:-1, column] = np.append(values[order], np.uint32(end))[node_steps]
     nodes[:-1, 3] |= np.where(offsets[1:] > offsets[:-1], np.uint32(layout.LEAF), np.uint32(0))
     nodes[:-1, 3] |= np.where(tails, np.uint32(layout.TAIL), np.uint32(0))
+    further = np.append(further, _details(nodes, words, len(further)))
     wide, runs = _runs(nodes, ranges, kinds, patterns.ranges.first + 1)
     nodes[wide[:-1, 0], 3] |= np.uint32(layout.WIDE)
     bounds = _bounds(nodes, ranges, patterns.ranges.first + 1)
-    properties = int(patterns.arcs[:, 1].max(initial=-1)) + 1
+    names = patterns.arcs[:, 1] if relations is None else np.append(patterns.arcs[:, 1], relations.general)
+    properties = int(names.max(initial=-1)) + 1
     sizes = np.array([patterns.ranges.first, properties, stack], np.int64)
     return Trie(nodes, bounds, further, ranges, wide, runs, offsets, members, sizes)
 
@@ -137,40 +146,6 @@ def _fresh(columns: NDArray[np.generic]) -> NDArray[np.bool_]:
     return fresh
 
 
-def _plans(patterns: EncodedPatterns) -> tuple[Ids, Words]:
-    """The steps of all plans, one for each vertex, and what they are."""
-    steps = np.empty(int(patterns.vertices[-1]), np.int32)
-    words = no_words()
-    weights = _weights(patterns)
-    for first in range(0, len(patterns), CHUNK):
-        last = min(first + CHUNK, len(patterns))
-        rows = int(patterns.vertices[last] - patterns.vertices[first])
-        labels = patterns.label_offsets[patterns.vertices[last]] - patterns.label_offsets[patterns.vertices[first]]
-        arcs = patterns.arc_offsets[last] - patterns.arc_offsets[first]
-        words = with_room(words, rows, rows + int(labels) + int(arcs))
-        plan(
-            first, last, patterns.vertices, patterns.label_offsets, patterns.labels, patterns.arc_offsets,
-            patterns.arcs, weights, steps, words,
-        )  # fmt: skip
-    return steps, words
-
-
-def _weights(patterns: EncodedPatterns) -> NDArray[np.int64]:
-    """How much each label narrows a search: the home vertex, then what few vertices can be, then small ranges.
-
-    What few patterns' vertices are asked to be, few events' vertices are expected to be.
-    """
-    ranges = patterns.ranges
-    often = np.bincount(patterns.labels, minlength=ranges.first + len(ranges.low))
-    weights = np.where(often * 128 < patterns.vertices[-1], 1 << 20, 1).astype(np.int64)
-    widths = ranges.high.astype(np.int64) - ranges.low
-    widest = np.int64(widths.max(initial=0))
-    narrow = np.clip(np.log2((widest + 1) / (widths + 1)), 0, 7).astype(np.int64)
-    weights[ranges.first :] = np.where(widths == 0, 1 << 20, 2 + narrow)
-    weights[HOME_LABEL] = 1 << 30
-    return weights
-
-
 def _commonness(patterns: EncodedPatterns) -> NDArray[np.int64]:
     """How many vertices have a label; less than none for ranges, so that siblings that differ in one are neighbours."""
     often = np.bincount(patterns.labels, minlength=patterns.ranges.first + len(patterns.ranges.low)).astype(np.int64)
@@ -186,11 +161,23 @@ def _steps(words: Words, numbers: Words32, commonness: NDArray[np.int64]) -> tup
     return arcs, labels, checks, further.text[: further.offsets[further.rows[0]]].copy()
 
 
+def _details(nodes: Words32, words: Words, base: int) -> Words32:
+    """The details in the order of their nodes, which are told where; until then they have the numbers of the steps."""
+    asking = np.flatnonzero((nodes[:, 2] == END) & (nodes[:, 3] & layout.MORE > 0))
+    steps = nodes[asking, 3] & layout.REST
+    starts = words.offsets[steps]
+    lengths = words.offsets[steps + 1] - starts
+    nodes[asking, 3] += (base + offsets_of(lengths)[:-1] - steps).astype(np.uint32)
+    details: Words32 = words.text[spans(starts, lengths)]
+    details[offsets_of(lengths)[:-1]] &= np.uint32(~DETAIL & 0xFFFFFFFF)
+    return details
+
+
 def _levels(
-    patterns: EncodedPatterns, steps: Ids, end: int
+    injective: Flags, starts: Offsets, steps: Ids, end: int
 ) -> tuple[Words32, Words32, NDArray[np.bool_], Words32, Ids, int]:
     """Of all nodes the first children, steps, and whether they are tails; members by offsets; the room of a stack."""
-    left = np.stack([np.arange(len(patterns)), np.where(patterns.injective, 0, 1)]).astype(np.int32)
+    left = np.stack([np.arange(len(injective)), np.where(injective, 0, 1)]).astype(np.int32)
     children: list[Words32] = [np.full(2, 2, np.uint32)]
     found: list[Words32] = [np.zeros((2, 3), np.uint32)]
     members: list[Ids] = [np.empty(0, np.int32)]
@@ -198,8 +185,8 @@ def _levels(
     while left.shape[1]:
         keys = np.empty(left.shape[1], np.uint64)
         tails = found[-1][:, 2] > 0
-        layout.level_keys(*left, tails, base - len(tails), patterns.vertices, steps, end, level, keys)
-        given = (keys, np.argsort(keys), left[0], patterns.vertices, steps, level, base, children[-1], tails)
+        layout.level_keys(*left, tails, base - len(tails), starts, steps, end, level, keys)
+        given = (keys, np.argsort(keys), left[0], starts, steps, level, base, children[-1], tails)
         nothing = np.empty(0, np.int32)
         sizes = layout.split(*given, np.empty((0, 3), np.uint32), nothing, nothing.reshape(2, 0))
         new = np.empty((sizes[0], 3), np.uint32), np.empty(sizes[1], np.int32), np.empty((2, sizes[2]), np.int32)
@@ -246,13 +233,13 @@ class Scratch:
         having = np.zeros(labels + 1, np.uint64)
         having[0] = 0xFFFFFFFFFFFFFFFF
         columns = np.zeros(2 + 2 * properties, np.uint32)
-        columns[ANYWHERE], columns[END] = 1, 2
+        columns[ANYWHERE], columns[END] = EVERY, NO_VERTEX
         depth = MOST_VERTICES + 3
         self.work = Work(
             doors=_doors(trie, labels + 1),
             having=having,
             columns=columns,
-            keys=np.zeros(2 * properties + 3, np.uint32),
+            keys=np.zeros(2 * properties + FIRST, np.uint32),
             adjacent=np.empty(0, np.uint64),
             stamps=np.zeros(len(trie.nodes), np.uint8),
             stack=np.empty(2 * places, np.uint64),
@@ -268,7 +255,7 @@ class Scratch:
     def make_room(self, events: EncodedEvents) -> None:
         """Have room for the columns of any of these events."""
         longest = int(np.diff(events.arc_offsets).max(initial=0))
-        columns = 3 + min(2 * longest, len(self.work.columns))
+        columns = FIRST + min(2 * longest, len(self.work.columns))
         if columns * (SMALL + 1) > len(self.work.adjacent):
             self.work = self.work._replace(adjacent=np.empty(columns * (SMALL + 1), np.uint64))
 
@@ -322,7 +309,7 @@ def match_batch(trie: Trie, events: EncodedEvents, scratch: Scratch) -> tuple[Of
 
 def kernel_events(events: EncodedEvents) -> Events:
     """Events as kernels take them."""
-    return Events(*(_read_only(getattr(events, name)) for name in Events._fields))
+    return Events(*(read_only(getattr(events, name)) for name in Events._fields))
 
 
 def _match_large(trie: Trie, events: EncodedEvents, given: Events, number: int, scratch: Scratch) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel
-from .masks import NOTHING, ONE
+from .masks import EVERY, FIRST, ITSELF, NO_VERTEX, NOTHING, ONE
 from .walk import walk
 
 SMALL = 63
@@ -94,7 +94,7 @@ def match_events(trie, events, start, stop, work, out, ends):
                     stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
                 )  # fmt: skip
         unlabel(label_offsets[first], label_offsets[first + size], labels, having)
-        for column in range(3, stride):
+        for column in range(FIRST, stride):
             columns[keys[column]] = 0
         ends[event - start] = found
     return stop - start
@@ -124,8 +124,8 @@ def unlabel(begin, end, labels, having):
 
 @kernel
 def connect(arcs, begin, end, size, properties, columns, keys, adjacent):
-    """Fill ``adjacent``; tell how many columns it has. The first three are empty, all vertices, and no vertex."""
-    stride = 3
+    """Fill ``adjacent``; tell how many columns it has. The first are told in ``masks``; 0 is empty."""
+    stride = FIRST
     for number in range(begin, end):
         name = arcs[number, 1]
         if 0 <= name < properties and columns[2 + 2 * name] == 0:
@@ -136,14 +136,18 @@ def connect(arcs, begin, end, size, properties, columns, keys, adjacent):
     none = ONE << np.uint64(size)
     adjacent[: (size + 1) * stride] = NOTHING
     for row in range(size + 1):
-        adjacent[row * stride + 1] = none - ONE
-        adjacent[row * stride + 2] = none
+        adjacent[row * stride + EVERY] = none - ONE
+        adjacent[row * stride + NO_VERTEX] = none
+        adjacent[row * stride + ITSELF] = ONE << np.uint64(row)
+    somewhere = size * stride
     for number in range(begin, end):
         subject, name, target = np.int64(arcs[number, 0]), arcs[number, 1], np.int64(arcs[number, 2])
         if 0 <= name < properties:
             column = np.int64(columns[2 + 2 * name])
             adjacent[subject * stride + column] |= ONE << np.uint64(target)
             adjacent[target * stride + column + 1] |= ONE << np.uint64(subject)
+            adjacent[somewhere + column] |= ONE << np.uint64(target)
+            adjacent[somewhere + column + 1] |= ONE << np.uint64(subject)
     return stride
 
 

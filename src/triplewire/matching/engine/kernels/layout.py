@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import making
+from .plan import DETAIL
 from .words import intern
 
 LEAF, WIDE, MORE, TAIL = 1 << 31, 1 << 30, 1 << 29, 1 << 28
@@ -13,6 +14,11 @@ PLACE_SHIFT = 20
 KEY = (1 << PLACE_SHIFT) - 1
 """A node's last word. Flags: a pattern ends with it; its children are cut into runs; the rest is where its further
 checks are, and otherwise a second arc, a place and a key; its children are the steps, in a row, of its only group.
+"""
+
+ANYWHERE, END = 0, 1
+"""Arcs that are none: of a vertex found by its labels alone; and of no vertex, where a pattern ends and another goes
+on, or where a detail is checked.
 """
 
 NONE, PLAIN, POINT, RISING, FALLING, BETWEEN = range(6)
@@ -32,6 +38,9 @@ def describe(words, numbers, commonness, arcs, labels, checks, further):
     row = np.empty(len(further.text), np.uint32)
     for step in range(words.rows[0]):
         start = words.offsets[step]
+        if words.text[start] & DETAIL:
+            arcs[step], labels[step], checks[step] = END, 0, MORE | step
+            continue
         count = np.int64(words.text[start] & 0xFFFF)
         length = np.int64(words.text[start] >> 16)
         first = start + 1 + count

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel
-from .layout import FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
+from .layout import ANYWHERE, END, FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
+from .masks import LATE
+from .plan import SOMEWHERE
 from .wide import FEW, seek_label, seek_node
 
-ANYWHERE, END = 0, 1
 EVERY, ARCS, OWNERS = 0, 1, 2
 """Where candidates come from: all vertices, the ends of arcs, the owners of a label."""
 
@@ -70,9 +71,15 @@ def match_large(
                 cursors[place, 0] += 1
                 continue
             if nodes[4 * child + 2] == END:
-                out[found] = child
-                found += 1
-                stamps[child] = epoch
+                if nodes[4 * child + 3] & MORE and not agrees(
+                    root, np.int64(nodes[4 * child + 3] & REST), checks, label_offsets, labels, resource, first, spans,
+                    keys, starts, ends, used, bound, cursors,
+                ):  # fmt: skip
+                    fails[place] = True
+                else:
+                    out[found] = child
+                    found += 1
+                    stamps[child] = epoch
                 cursors[place, 0] += 1
                 continue
             begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, len(used), cursors)
@@ -129,7 +136,7 @@ def list_run(run, top, nodes, bounds, runs, ranks, first, spans, keys, starts, e
     """Put those children of a run on the stack that may hold; tell where they end."""
     begin, end, kind, arc = np.int64(runs[run, 0]), np.int64(runs[run, 1]), runs[run, 2], runs[run, 4]
     found = -1
-    if arc > END:
+    if arc > END and arc >> 24 != SOMEWHERE:
         found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
         if found < 0:
             return top
@@ -160,7 +167,7 @@ def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, fol
     """Choose where the candidates of a child come from."""
     label, arc = nodes[4 * child + 1], nodes[4 * child + 2]
     source, begin, end = EVERY, np.int64(0), np.int64(size)
-    if arc > END:
+    if arc > END and arc >> 24 != SOMEWHERE:
         found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
         source = ARCS
         begin, end = (starts[found], starts[found + 1]) if found >= 0 else (np.int64(0), np.int64(0))
@@ -225,10 +232,55 @@ def suits(
 
 
 @kernel
+def agrees(
+    root, start, checks, label_offsets, labels, resource, first, spans, keys, starts, ends, used, bound, cursors
+):
+    """Whether the vertices that places are mapped to have what a detail asks, and late vertices can be mapped too."""
+    head = checks[start]
+    arcs = start + 1 + np.int64(head & 0xFF)
+    late = arcs + 2 * np.int64(head >> 8 & 0xFF)
+    end = late + 2 * np.int64(head >> 16)
+    for number in range(start + 1, arcs):
+        if not has(bound[checks[number] >> 24], checks[number] & 0xFFFFFF, label_offsets, labels, first):
+            return False
+    for number in range(arcs, late, 2):
+        arc = checks[number]
+        if not joined(bound[checks[number + 1]], arc >> 24, arc & 0xFFFFFF, spans, keys, starts, ends, bound):
+            return False
+    place = LATE
+    number = late
+    fresh = True
+    while number < end:
+        if fresh:
+            arc = checks[number]
+            found = seek_key(spans, keys, bound[arc >> 24], arc & 0xFFFFFF)
+            cursors[place, 0], cursors[place, 1] = (starts[found], starts[found + 1]) if found >= 0 else (0, 0)
+        fresh = False
+        while cursors[place, 0] < cursors[place, 1] and not fresh:
+            vertex = np.int64(ends[cursors[place, 0]])
+            cursors[place, 0] += 1
+            fresh = not used[vertex] and has(vertex, checks[number + 1], label_offsets, labels, first)
+        if fresh:
+            used[vertex] = root == 0 and resource[first + vertex]
+            cursors[place, 2] = vertex
+            place, number = place + 1, number + 2
+        elif place == LATE:
+            return False
+        else:
+            place, number = place - 1, number - 2
+            used[cursors[place, 2]] = False
+    for other in range(LATE, place):
+        used[cursors[other, 2]] = False
+    return True
+
+
+@kernel
 def joined(vertex, place, key, spans, keys, starts, ends, bound):
     """Whether an arc leads from what a place is mapped to, to a vertex."""
     if key == ANYWHERE:
         return True
+    if place == SOMEWHERE:
+        return seek_key(spans, keys, vertex, key ^ 1) >= 0
     found = seek_key(spans, keys, bound[place], key)
     if found < 0:
         return False

@@ -14,6 +14,7 @@ import numpy as np
 from .jit import kernel, lowest, part, prefetch
 from .layout import LEAF, TAIL, WIDE
 from .masks import DOUBT, NOTHING, ONE, THREE, TWO, fit
+from .plan import SOMEWHERE
 from .wide import enter_wide
 
 RETURN = 2 * DOUBT
@@ -33,6 +34,7 @@ def walk(
     plain = len(having)
     visits = 0
     taken[0] = NOTHING
+    bound[SOMEWHERE] = lowest(none) * stride
     stack[0], stack[1] = np.uint64(root), none
     top = ONE
     while top > NOTHING:
@@ -87,7 +89,8 @@ def walk(
         if tail & WIDE:
             top, found, holding = enter_wide(
                 node, place | inner, free, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent,
-                ranks, label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
+                ranks, label_offsets, labels, first, keep, taken, left, stamps, epoch, stack, bound, top, out, found,
+                counters,
             )  # fmt: skip
             fails[place] = holding < end - begin
             continue
@@ -98,8 +101,9 @@ def walk(
                 holding += ONE
                 continue
             mask = fit(
-                child, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first
-            )
+                child, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first,
+                keep, taken, left,
+            )  # fmt: skip
             if mask == NOTHING:
                 continue
             holding += ONE
@@ -134,7 +138,10 @@ def follow(
         left[place] = rest
         bound[place] = lowest(mask) * stride
         free = ~(taken[place] | (mask ^ rest) & keep)
-        mask = fit(step, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
+        mask = fit(
+            step, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first, keep,
+            taken, left,
+        )  # fmt: skip
         seen += 1
         if mask != NOTHING:
             step += ONE

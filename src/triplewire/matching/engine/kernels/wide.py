@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel, lowest, part, prefetch
-from .layout import BETWEEN, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST, TAIL
-from .masks import DOUBT, NOTHING, ONE, THREE, TWO, check, in_range
+from .layout import BETWEEN, END, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST, TAIL
+from .masks import DOUBT, NOTHING, ONE, THREE, TWO, agrees, check, in_range
 
 FEW = 8
 """So many siblings are looked at one by one."""
@@ -19,7 +19,7 @@ FEW = 8
 @kernel
 def enter_wide(
     node, place, free, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
-    label_offsets, labels, first, stamps, epoch, stack, bound, top, out, found, counters,
+    label_offsets, labels, first, keep, taken, left, stamps, epoch, stack, bound, top, out, found, counters,
 ):  # fmt: skip
     """Put the children that hold on the stack, or out if they end a pattern. Tell also how many hold."""
     held = NOTHING
@@ -29,7 +29,10 @@ def enter_wide(
         mask = adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]] & free
         if mask == NOTHING:
             continue
-        if tail & MORE:
+        if tail & MORE and arc == END:
+            if not agrees(np.int64(tail & REST), free, keep, checks, having, columns, adjacent, bound, taken, left):
+                mask = NOTHING
+        elif tail & MORE:
             mask = check(tail & REST, mask, checks, ranges, len(having), having, columns, adjacent, bound, ranks, first)
         else:
             mask &= adjacent[bound[(tail >> PLACE_SHIFT) & 0xFF] + columns[tail & KEY]]
