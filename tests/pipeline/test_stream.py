@@ -26,12 +26,13 @@ from tests.pipeline.world import (
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
+from triplewire.pipeline.session import STREAM
 from triplewire.store import Store, store_url
 
 
 @pytest.fixture(autouse=True)
 def settings(spark: SparkSession) -> None:
-    for name, value in stream.SETTINGS.items():
+    for name, value in STREAM.items():
         if name.startswith("spark.sql."):
             spark.conf.set(name, value)
 
@@ -110,7 +111,7 @@ def test_the_settings_of_lifting_are_those_of_the_start(spark: SparkSession, sto
 
 
 def test_a_batch_may_bring_as_much_as_it_likes() -> None:
-    assert stream.SETTINGS["spark.driver.maxResultSize"] == "0"
+    assert STREAM["spark.driver.maxResultSize"] == "0"
 
 
 def test_a_backlog_is_taken_in_bounded_batches(spark: SparkSession, store: Store, tmp_path: Path) -> None:

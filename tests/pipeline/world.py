@@ -12,7 +12,7 @@ from typing import Any
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import make_matcher
-from triplewire.pipeline.standing import load_version
+from triplewire.pipeline.snapshots import load_version
 from triplewire.store import Store
 from triplewire.subscriptions.languages import parse_subscription
 

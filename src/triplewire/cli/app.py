@@ -164,7 +164,7 @@ def compile_(
         from triplewire.pipeline.compilation import compile_on_spark
         from triplewire.pipeline.session import session
 
-        spark = session(master, "triplewire compile", {"spark.python.daemon.module": "triplewire.pipeline.daemon"})
+        spark = session(master, "triplewire compile")
         try:
             count, refused = compile_on_spark(spark, ontology, subscriptions, out, shards)
         finally:

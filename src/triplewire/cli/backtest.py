@@ -123,7 +123,7 @@ def _count(history: FileHistory | ArchiveHistory, made: list[Index], master: str
     from triplewire.pipeline.backtest_job import count_on_spark
     from triplewire.pipeline.session import session
 
-    spark = session(master, "triplewire backtest", {"spark.python.daemon.module": "triplewire.pipeline.daemon"})
+    spark = session(master, "triplewire backtest")
     try:
         return count_on_spark(spark, history, made[0], against)
     finally:

@@ -39,8 +39,6 @@ from triplewire.subscriptions.pattern import Subscription
 ROWS, BYTES = 10_000, 16 * 1024 * 1024
 """How many lines, and about how many bytes of them, travel in one record batch."""
 
-SETTINGS = {"spark.python.daemon.module": "triplewire.pipeline.daemon"}
-
 TEXTS_ARROW = pa.schema([("position", pa.int64()), ("body", pa.binary())])
 
 
@@ -229,7 +227,7 @@ def _made(papers: Papers) -> Matcher:
 def _spark(master: str | None) -> Iterator[SparkSession]:
     """A session, ended if it was begun for us."""
     begun = SparkSession.getActiveSession() is None
-    spark = session(master, "triplewire", SETTINGS)
+    spark = session(master)
     try:
         yield spark
     finally:

@@ -1,4 +1,4 @@
-"""Spark's daemon for Python workers, with our modules loaded before it forks: a worker is ready at once."""
+"""Spark's daemon for Python workers, with our modules and kernels loaded before it forks: a worker is ready at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from socket import socket
 import pandas  # noqa: F401 (the exchange of record batches needs it)
 from pyspark import daemon, worker  # noqa: F401 (the worker's module is loaded after the fork otherwise)
 
-from triplewire.matching.engine import index  # noqa: F401 (with the compiler, which takes a second to load)
-from triplewire.pipeline import batch, stage  # noqa: F401 (what workers run)
+from triplewire.matching.engine.warmup import warm
+from triplewire.pipeline import batch, stream  # noqa: F401 (what workers run)
 
 work = daemon.worker
 
@@ -23,6 +23,7 @@ def work_quietly(sock: socket, authenticated: bool) -> int:
 
 
 if __name__ == "__main__":
+    warm()
     gc.collect()
     gc.freeze()  # the collector runs after every task: spare it what was loaded here
     daemon.worker = work_quietly

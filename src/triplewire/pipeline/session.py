@@ -37,6 +37,8 @@ EVERYWHERE = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Over TCP each task begins with a stall of 40 ms.
     "spark.python.unix.domain.socket.enabled": "true",
+    # Our daemon: it loads our modules and compiled kernels before it forks, so that a worker is ready at once.
+    "spark.python.daemon.module": "triplewire.pipeline.daemon",
     # No progress bars between our own lines.
     "spark.ui.showConsoleProgress": "false",
 }
@@ -49,6 +51,21 @@ LOCAL = {
     # 200, the default, is for a cluster: each partition is a task, however few rows it has.
     "spark.sql.shuffle.partitions": "4",
 }
+
+STREAM = {
+    # Streams do not have it, and say so each time.
+    "spark.sql.adaptive.enabled": "false",
+    # No limit to what a batch may bring: with one, a batch beyond it fails, and is replayed and fails for ever.
+    "spark.driver.maxResultSize": "0",
+    # How often an idle stream looks for events: a compromise of delay and idle work.
+    "spark.sql.streaming.pollingDelay": "50ms",
+    # Renames instead of HDFS's abstractions: 100 ms less a batch, and sound for one writer, which the stream's lock
+    # makes sure of.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+"""What a stream needs beside that."""
 
 
 def session(

@@ -8,11 +8,12 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +26,8 @@ from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.report import Reporter, counting
-from triplewire.pipeline.session import session
+from triplewire.pipeline.session import STREAM, session
+from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
 from triplewire.pipeline.standing import Standing
@@ -39,20 +41,6 @@ BATCH = 4000
 
 GLANCE, PATIENCE = 0.1, 2.0
 """Seconds from one look at the query to the next, and for a batch to end when the stream is to."""
-
-SETTINGS = {
-    "spark.python.daemon.module": "triplewire.pipeline.daemon",
-    # streams do not have it, and say so each time
-    "spark.sql.adaptive.enabled": "false",
-    # no limit to what a batch may bring: with one, a batch beyond it fails, and is replayed and fails for ever
-    "spark.driver.maxResultSize": "0",
-    # how often an idle stream looks for events: a compromise of delay and idle work
-    "spark.sql.streaming.pollingDelay": "50ms",
-    # renames instead of HDFS's abstractions: 100 ms less a batch, and sound for one writer, which _alone makes sure of
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
-}
 
 
 def run_stream(
@@ -80,14 +68,15 @@ def run_stream(
     """
     read = load_lifting(lifting)
     with _alone(checkpoint):
-        spark = session(master, "triplewire", SETTINGS | dict(settings or {}))
+        spark = session(master, "triplewire", STREAM | dict(settings or {}))
         try:
             ended = _on_signals()
             spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
                 queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
-            _wait(queries, Store(store), until, parent, ended, archive)
+            with closing(_keeper(store, checkpoint)) as keeper:
+                _wait(queries, Store(store), until, parent, ended, archive, keeper)
             for query in queries:
                 _stop(query)
         finally:
@@ -116,7 +105,8 @@ def start_stream(
     spark.dataSource.register(EventLog)
     events = spark.readStream.format(EventLog.name()).options(**options).load()
     kept, report = archive and archive.absolute(), checkpoint.absolute().parent
-    work = partial(match_log, store=store, lifting=lifting, archive=kept, report=report)
+    snapshots = _snapshots(checkpoint)
+    work = partial(match_log, store=store, snapshots=snapshots, lifting=lifting, archive=kept, report=report)
     results = events.mapInArrow(work, stage.SCHEMA)
     society = Society(opened, lifting)
     writer = results.writeStream.foreachBatch(partial(write_results, store=opened, society=society))
@@ -126,36 +116,49 @@ def start_stream(
 def match_log(
     batches: Iterable[pa.RecordBatch],
     store: str,
+    snapshots: Path,
     lifting: Lifting,
     archive: Path | None = None,
     report: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
-    standing = _standing(store, os.getpid())
+    standing = _standing(store, snapshots, os.getpid())
     for batch in lift_and_keep(batches, lifting, archive):
-        for matcher, version, stretch in standing.stretches(batch):
-            with counting(report, matcher.work):
-                yield from stage.match_events([stretch], matcher, bindings=True, version=version)
+        for index, version, stretch in standing.stretches(batch):
+            with counting(report, index.work):
+                yield from stage.match_events([stretch], index, bindings=True, version=version)
 
 
 @cache
-def _standing(store: str, _process: int) -> Standing:
-    """This process's matcher, kept from batch to batch."""
-    return Standing(open_store(store))
+def _standing(store: str, snapshots: Path, _process: int) -> Standing:
+    """This process's index, kept from batch to batch."""
+    return Standing(open_store(store), Snapshots(snapshots, open_store(store)))
+
+
+def _snapshots(checkpoint: Path) -> Path:
+    """Where snapshots are kept: beside the checkpoint."""
+    return checkpoint.absolute().with_name("index")
+
+
+def _keeper(store: str, checkpoint: Path) -> Keeper:
+    opened = Store(store)
+    return Keeper(Snapshots(_snapshots(checkpoint), opened), opened)
 
 
 def write_results(results: DataFrame, _batch: int, store: Store, society: Society) -> None:
     """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
-    groups = results.select("position", "id", "told", "refusal").toArrow().to_pylist()
-    outcomes = [
-        Outcome(group["position"], group["id"], match["subscription"], match["score"], match["bindings"])
-        for group in groups
-        for match in group["told"] or ()
-    ]
+    groups = results.select("position", "id", "version", "told", "refusal").toArrow().to_pylist()
+    outcomes = [outcome for group in groups for outcome in _outcomes(group)]
     refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
     upto = max((group["position"] for group in groups), default=0)
     society.propose(upto)
     store.record(outcomes, refused, upto, society.offers(outcomes))
+
+
+def _outcomes(group: Mapping[str, Any]) -> Iterator[Outcome]:
+    for match in group["told"] or ():
+        told = (match["subscription"], match["score"], match["bindings"])
+        yield Outcome(group["position"], group["id"], *told, group["version"])
 
 
 def _reason(refusal: str) -> str:
@@ -172,8 +175,10 @@ def _wait(
     parent: int | None,
     ended: Event,
     archive: Path | None,
+    keeper: Keeper,
 ) -> None:
     while all(query.isActive for query in queries) and not ended.wait(GLANCE):
+        keeper.look()
         done = store.pipeline_position()
         if archive is not None:
             Archive(archive).settle(done)

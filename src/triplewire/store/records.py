@@ -71,13 +71,17 @@ class StoredProposal:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A match that the pipeline found: an event, by its position and id, a subscription, and how they match."""
+    """A match that the pipeline found: an event, by its position and id, a subscription, and how they match.
+
+    ``version`` names the index version that it was found with.
+    """
 
     position: int
     event: str
     subscription: str
     score: float
     bindings: str
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,7 @@ class Notification:
     score: float
     bindings: list[dict[str, str]]
     created: str
+    version: str = ""
 
 
 @dataclass(frozen=True)

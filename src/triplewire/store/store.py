@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyoxigraph import NamedNode
-from sqlalchemy import Connection, Engine, create_engine, event, func, select, union
+from sqlalchemy import ColumnElement, Connection, Engine, create_engine, event, func, select, union
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DatabaseError
 
@@ -177,13 +177,35 @@ class Store:
         with self._connected() as connection:
             return [revision_of(row) for row in connection.execute(query)]
 
-    def changes(self, after: int, upto: int) -> list[Revision]:
-        """The revisions that began or ended between the events at these two positions, in order."""
-        began = (revisions.c.since >= after) & (revisions.c.since < upto)
-        ended = (revisions.c.until > after) & (revisions.c.until <= upto)
-        query = select(revisions).where(began | ended).order_by(revisions.c.change)
+    def valid_revisions(self, position: int) -> Iterator[Revision]:
+        """The revisions that are valid for the event at a position, however many, one by one."""
+        with self._connected() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(select(revisions).where(_valid(position))):
+                yield revision_of(row)
+
+    def count_revisions(self, position: int) -> int:
+        """How many revisions are valid for the event at a position."""
+        with self._connected() as connection:
+            return connection.scalar(select(func.count()).where(_valid(position))) or 0
+
+    def changes(self, after: int, upto: int, known: int = 0) -> list[Revision]:
+        """The revisions that began or ended between the events at these two positions, in order.
+
+        Those that began right after the first one are left out up to the change ``known``.
+        """
+        query = select(revisions).where(_changed(after, upto, known)).order_by(revisions.c.change)
         with self._connected() as connection:
             return [revision_of(row) for row in connection.execute(query)]
+
+    def count_changes(self, after: int, upto: int, known: int = 0) -> int:
+        """How many there are of them."""
+        with self._connected() as connection:
+            return connection.scalar(select(func.count()).where(_changed(after, upto, known))) or 0
+
+    def last_change(self) -> int:
+        """The number of the newest revision; 0 if there never was one."""
+        with self._connected() as connection:
+            return connection.scalar(select(func.max(revisions.c.change))) or 0
 
     def boundaries(self, after: int, upto: int) -> list[int]:
         """The positions in ``after < position <= upto`` from which on other revisions or another ontology are valid."""
@@ -335,6 +357,7 @@ class Store:
                 "of": o.subscription,
                 "score": o.score,
                 "bindings": o.bindings,
+                "version": o.version,
                 "created": moment,
             }
             for o in sorted(outcomes, key=lambda one: one.position)
@@ -424,6 +447,16 @@ def _append(connection: Connection, source: str, id_: str, body: str) -> int:
     row = {"source": source, "id": id_, "body": body, "received": now()}
     added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
     return added
+
+
+def _valid(position: int) -> ColumnElement[bool]:
+    return (revisions.c.since < position) & (revisions.c.until.is_(None) | (revisions.c.until > position))
+
+
+def _changed(after: int, upto: int, known: int) -> ColumnElement[bool]:
+    new = (revisions.c.since > after) | (revisions.c.change > known)
+    began = (revisions.c.since >= after) & (revisions.c.since < upto) & new
+    return began | (revisions.c.until > after) & (revisions.c.until <= upto)
 
 
 def _accept(connection: Connection, number: int, author: str, reason: str) -> StoredProposal:

@@ -92,6 +92,7 @@ notifications = Table(
     Column("sequence", Integer, nullable=False),
     Column("score", Float, nullable=False),
     Column("bindings", Text, nullable=False),
+    Column("version", Text, nullable=False),
     Column("created", Text, nullable=False),
     UniqueConstraint("position", "event", "subscription"),
     Index("notifications_by_subscription", "subscription", "number"),

@@ -99,6 +99,14 @@ class Index:
         index._model, index._state, index._version = model, None, version
         return index
 
+    @classmethod
+    def over(cls, folder: Path) -> Index:
+        """An index in memory that begins as the one in a folder, mapped: what is changed stays in this process."""
+        version = open_current(folder)
+        index = cls(version.model())
+        index._load(version)
+        return index
+
     @property
     def model(self) -> ConceptModel:
         if self._model is None and self._version is not None:

@@ -1,0 +1,169 @@
+"""Snapshots of the store's subscriptions: index folders that the workers of a machine open, map and share.
+
+A snapshot holds the subscriptions as they stood at a log position, read under one ontology version. It is never
+changed. What has changed since, a worker takes from the store. So any snapshot will do, and a near one is quicker.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from triplewire.concepts.load import model_of_documents
+from triplewire.concepts.model import ConceptModel
+from triplewire.errors import OntologyError
+from triplewire.matching.engine.index import Index
+from triplewire.store import Revision, Store
+from triplewire.subscriptions.languages import parse_subscription
+from triplewire.subscriptions.pattern import Subscription
+
+log = logging.getLogger(__name__)
+
+FEW = 1000
+"""So few subscriptions every worker reads for itself."""
+DUE = 2000, 20
+"""So many changes, and one to so many subscriptions, are worth a new snapshot."""
+KEPT = 2
+"""How many snapshots of an ontology version are kept: one may just be being opened."""
+
+_NAME = re.compile(r"(\d+)@(\d+)\.(\d+)")
+
+
+class Snapshot(NamedTuple):
+    """The subscriptions that were valid for the next event after ``position``, up to the ``change`` of that number."""
+
+    ontology: int
+    position: int
+    change: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.ontology}@{self.position}.{self.change}"
+
+
+class Snapshots:
+    """The snapshots in a folder. Whoever lacks one makes it, and whoever lacks the same one meanwhile waits for it."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.folder = folder
+        self._store = store
+
+    def newest(self, ontology: int) -> Snapshot | None:
+        """The newest snapshot under an ontology version."""
+        return max((one for one in self._all() if one.ontology == ontology), default=None)
+
+    def path(self, snapshot: Snapshot) -> Path:
+        return self.folder / snapshot.name
+
+    def find(self, ontology: int) -> Snapshot | None:
+        """A snapshot under an ontology version, made if there is none; None if there are few subscriptions."""
+        return self.newest(ontology) or self.make(ontology)
+
+    def make(self, ontology: int) -> Snapshot | None:
+        """Make a snapshot of what is now if one is due; returns the newest."""
+        if self.is_due(ontology):
+            with self._alone():
+                if self.is_due(ontology):
+                    self._write(Snapshot(ontology, self._store.last_position(), self._store.last_change()))
+        return self.newest(ontology)
+
+    def is_due(self, ontology: int) -> bool:
+        """Whether enough has changed since the newest snapshot, or there is none and more than a few subscriptions."""
+        now = self._store.last_position() + 1
+        count = self._store.count_revisions(now)
+        newest = self.newest(ontology)
+        if newest is None:
+            return count > FEW
+        least, share = DUE
+        return self._store.count_changes(newest.position, now, newest.change) > max(least, count // share)
+
+    def _write(self, snapshot: Snapshot) -> None:
+        unfinished = self.folder / "unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        model = load_version(self._store, snapshot.ontology)
+        valid = self._store.valid_revisions(snapshot.position + 1)
+        index = Index.build((one for r in valid if (one := read_revision(r, model)) is not None), model)
+        index.save(unfinished)
+        index.close()
+        unfinished.rename(self.path(snapshot))
+        log.info("snapshot %s of %d subscriptions", snapshot.name, len(index))
+        self._clean(snapshot.ontology)
+
+    def _clean(self, ontology: int) -> None:
+        """Remove what nobody begins from any more: all but the latest of this ontology version and the latest two."""
+        found = sorted(self._all())
+        for one in found:
+            later = [other for other in found if other.ontology == one.ontology and other > one]
+            if len(later) >= KEPT or one.ontology < min(ontology, found[-1].ontology - 1):
+                shutil.rmtree(self.path(one), ignore_errors=True)
+
+    def _all(self) -> list[Snapshot]:
+        names = (_NAME.fullmatch(path.name) for path in self.folder.glob("*@*"))
+        return [Snapshot(*map(int, name.groups())) for name in names if name]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "LOCK").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+class Keeper:
+    """Has snapshots made before a worker would have to wait for one, by a process of its own."""
+
+    def __init__(self, snapshots: Snapshots, store: Store) -> None:
+        self._snapshots = snapshots
+        self._store = store
+        self._seen = (-1, -1, -1)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def look(self) -> None:
+        """Begin to make a snapshot if one is due and none is being made."""
+        now = self._store.last_position() + 1
+        seen = (self._store.ontology_version(now), self._store.last_boundary(now), self._store.last_change())
+        if seen != self._seen and (self._process is None or self._process.poll() is not None):
+            self._seen = seen
+            if self._snapshots.is_due(seen[0]):
+                arguments = [self._store.url, str(self._snapshots.folder), str(seen[0])]
+                self._process = subprocess.Popen([sys.executable, "-m", __name__, *arguments])
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+
+
+def load_version(store: Store, version: int) -> ConceptModel:
+    """The concept model of an ontology version; a document that cannot be read is left out."""
+
+    def leave_out(error: OntologyError) -> None:
+        log.error("ontology version %d: a document is left out: %s", version, error)
+
+    ontology = store.ontology(version)
+    return model_of_documents(ontology.documents if ontology else (), leave_out)
+
+
+def read_revision(revision: Revision, model: ConceptModel) -> Subscription | None:
+    """The subscription of a revision. Whatever is wrong with one, the others go on."""
+    try:
+        return parse_subscription(revision.record, model)
+    except Exception as error:
+        log.warning("subscription %r is left out: %s", revision.id, error)
+        return None
+
+
+def main(url: str, folder: str, ontology: str) -> None:
+    Snapshots(Path(folder), Store(url)).make(int(ontology))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
