@@ -69,8 +69,8 @@ class Workload:
         self.model = ConceptModel(meta_statements=tuple(sorted(s for both in statements.values() for s in both)))
         self._bases = [_large(rng, names[n % classes], statements) for n in range(bases)]
 
-    def subscription(self, id_: str) -> Subscription:
-        base, arcs = self._part(10, 11)
+    def subscription(self, id_: str, vertices: int = 10, arcs_: int = 11) -> Subscription:
+        base, arcs = self._part(vertices, arcs_)
         vertex: dict[int, Vertex] = {n: Variable(str(n)) if n else HOME for arc in arcs for n in (arc[0], arc[2])}
         pattern = Pattern(
             arcs=tuple(Arc(vertex[s], p, vertex[o], Scope.RELATIONS) for s, p, o in arcs),
@@ -79,8 +79,8 @@ class Workload:
         )
         return Subscription(id_, (Alternative(pattern),))
 
-    def event(self, id_: str) -> Event:
-        base, arcs = self._part(50, 55)
+    def event(self, id_: str, vertices: int = 50, arcs_: int = 55) -> Event:
+        base, arcs = self._part(vertices, arcs_)
         node = {n: BlankNode(f"n{n}" if n else "H") for arc in arcs for n in (arc[0], arc[2])}
         triples = [Triple(node[s], p, node[o]) for s, p, o in arcs]
         types = [Triple(name, RDF.type, base.classes[n]) for n, name in node.items()]
