@@ -11,6 +11,7 @@ import pytest
 
 from tests.broker.clients import publish
 from triplewire.lift.cloudevents import parse_event
+from triplewire.pipeline.snapshots import Snapshots
 from triplewire.pipeline.standing import Standing
 from triplewire.store import Outcome, Store
 
@@ -39,7 +40,7 @@ def told(client: httpx.Client, store: Store, text: str) -> list[str]:
     event = {"specversion": "1.0", "id": name, "source": "/test", "type": "t", "datacontenttype": "text/turtle"}
     position = publish(client, event | {"data": data}).json()["position"]
     [stored] = store.events(position - 1, position)
-    found = Standing(store).at(position).match(parse_event(stored.body), bindings=True)
+    found = Standing(store, Snapshots(Path("none"), store)).at(position).match(parse_event(stored.body), bindings=True)
     store.record([Outcome(position, name, m.subscription, m.score, "[]") for m in found], [], position)
     return [match.subscription for match in found]
 

@@ -13,8 +13,9 @@ from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT
 from triplewire.matching import make_matcher
 from triplewire.matching.suggestions import audience, suggestions
+from triplewire.pipeline.snapshots import Snapshots, load_version
 from triplewire.pipeline.society import Society
-from triplewire.pipeline.standing import Standing, load_version
+from triplewire.pipeline.standing import Standing
 from triplewire.store import Offer, Outcome, Store, store_url
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.profiles import Person
@@ -94,7 +95,7 @@ def test_friends_are_offered_what_stands_at_the_position_however_often_a_batch_i
     live_a_little(store, Random(seed))
     last = store.last_position()
     half = last // 2
-    standing = Standing(store)
+    standing = Standing(store, Snapshots(Path("none"), store))
     for after, upto in [(0, half), (0, half), (half, last), (0, last)]:
         outcomes = matched(store, standing, after, upto)
         store.record(outcomes, [], upto, Society(store, DEFAULT).offers(outcomes))

@@ -14,7 +14,7 @@ from triplewire.errors import SubscriptionError
 from triplewire.lift.cloudevents import parse_events
 from triplewire.lift.lifting import Lifting
 from triplewire.matching.suggestions import audience, suggestions
-from triplewire.pipeline.standing import load_version
+from triplewire.pipeline.snapshots import load_version
 from triplewire.rdf.graph import Event
 from triplewire.store import Offer, Outcome, Store
 from triplewire.subscriptions.languages import parse_subscription
