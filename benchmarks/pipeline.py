@@ -34,7 +34,6 @@ from pyspark.sql import SparkSession
 from benchmarks.workload import Workload
 from triplewire.matching.engine.index import Index
 from triplewire.pipeline import canonical, stage
-from triplewire.pipeline.batch import SETTINGS
 from triplewire.pipeline.session import session
 from triplewire.pipeline.shipping import Shipped, open_index, ship
 from triplewire.rdf.syntax import write
@@ -105,7 +104,7 @@ def _match_alone(number: int, index: Path, files: list[Path], cores: int, barrie
 
 def on_spark(folder: Path, cores: int, events: int) -> dict[str, object]:
     """The same on Spark, from Parquet to Parquet."""
-    spark = session(f"local[{cores}]", settings=SETTINGS)
+    spark = session(f"local[{cores}]")
     shipped = ship(spark.sparkContext, folder / "index")
     matching, waiting = spark.sparkContext.accumulator(0.0), spark.sparkContext.accumulator(0.0)
     jvm = int(spark._jvm.ProcessHandle.current().pid())  # type: ignore[union-attr]
