@@ -287,9 +287,10 @@ def _object(data, i, end, string_type):
 
 @part
 def _end_of_statement(data, i, end):
-    """Where a statement ends after its object, or -1 if it is odd. It may have a graph's name, which is the event's."""
+    """Where a statement ends after its object, -1 if it is odd; and whether it names a graph, which is the event's."""
     i = _space(data, i, end)
-    if i < end and (data[i] == _LESS or data[i] == _UNDERSCORE):
+    named = i < end and (data[i] == _LESS or data[i] == _UNDERSCORE)
+    if named:
         i = end_of_iri(data, i, end) if data[i] == _LESS else end_of_blank(data, i, end)
         i = _space(data, i, end) if i >= 0 else end
     if i >= end or data[i] != _DOT:
@@ -298,13 +299,14 @@ def _end_of_statement(data, i, end):
         i = _space(data, i + 1, end)
         if i < end and data[i] != _FEED and data[i] != _RETURN:
             i = -1
-    return i
+    return i, named
 
 
 @part
 def _statement(data, i, end, document, terms, local, string_type, kinds, vertex, vertices, arcs, arc):
-    """Read a statement. Returns where it ends, -1 if it is odd, and how many vertices there are then."""
+    """Read a statement. Returns where it ends, -1 if it is odd; how many vertices there are; if it names a graph."""
     begins = i
+    named = False
     blank = data[i] == _UNDERSCORE
     i = end_of_blank(data, i, end) if blank else end_of_iri(data, i, end) if data[i] == _LESS else -1
     if i >= 0:
@@ -326,36 +328,39 @@ def _statement(data, i, end, document, terms, local, string_type, kinds, vertex,
         arcs[arc, 0] = subject
         arcs[arc, 1] = property_
         arcs[arc, 2] = object_
-        i = _end_of_statement(data, i, end)
-    return i, vertices
+        i, named = _end_of_statement(data, i, end)
+    return i, vertices, named
 
 
 @kernel
 def read_document(data, start, end, document, terms, local, string_type, kinds, numbers, vertex, arcs, arc):
-    """Read a document. Returns how many vertices and arcs there are, and whether it is plain.
+    """Read a document. Returns how many vertices and arcs there are, and what the document is.
 
     From ``vertex`` on, ``kinds`` and ``numbers`` get each vertex's kind and term, -1 for a blank node; from ``arc`` on,
     ``arcs`` get subject, term of the property, object, the ends counted from the document's own first vertex.
     """
     vertices = np.int64(0)
     count = np.int64(0)
+    status = PLAIN
     i = start
     while True:
         while i < end and (data[i] == _SPACE or data[i] == _TAB or data[i] == _FEED or data[i] == _RETURN):
             i += 1
         if i >= end:
             break
-        i, vertices = _statement(
+        i, vertices, named = _statement(
             data, i, end, document, terms, local, string_type, kinds, vertex, vertices, arcs, arc + count
         )
         if i < 0:
             return vertices, count, ODD
+        if named:
+            status = GRAPHS
         count += 1
     for v in range(vertices):
         blank = kinds[vertex + v] == BLANK
         first, last = local.starts[v], local.ends[v]
         numbers[vertex + v] = -1 if blank else number_of(terms, data, first, last, local.codes[v])
-    return vertices, count, PLAIN
+    return vertices, count, status
 
 
 @kernel
