@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -41,6 +42,8 @@ BATCH = 4000
 
 GLANCE, PATIENCE = 0.1, 2.0
 """Seconds from one look at the query to the next, and for a batch to end when the stream is to."""
+SETTLING = 100
+"""At every so many looks the archive is looked after."""
 
 
 def run_stream(
@@ -177,10 +180,11 @@ def _wait(
     archive: Path | None,
     keeper: Keeper,
 ) -> None:
+    looks = count()
     while all(query.isActive for query in queries) and not ended.wait(GLANCE):
         keeper.look()
         done = store.pipeline_position()
-        if archive is not None:
+        if archive is not None and next(looks) % SETTLING == 0:
             Archive(archive).settle(done)
         if until is not None and done >= until:
             return
