@@ -26,7 +26,8 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 SCHEMES = ("http", "https")
 PORTS = range(1, 1 << 16)
-MOST_CONNECTIONS = 512
+MOST_CONNECTIONS = 8  # to one host
+MOST_HOSTS = 200  # with connections that are kept for the next time
 RESOLVING = ThreadPoolExecutor(32, thread_name_prefix="resolve")
 """Threads of their own: a name server that does not answer would else keep everything waiting that needs a thread."""
 
@@ -130,18 +131,54 @@ def _literal(host: str) -> Address | None:
         return None
 
 
-class _Transport(httpx.AsyncHTTPTransport):
-    """HTTP over connections that are made by ``_Connections``; names, and certificates for them, stay as they are."""
+class _Transport(httpx.AsyncBaseTransport):
+    """HTTP over connections that are made by ``_Connections``; names, and certificates for them, stay as they are.
+
+    Each host has a pool of its own, as what a pool does for a request takes time by the square of its connections.
+    """
 
     def __init__(self, addresses: Addresses) -> None:
-        super().__init__(trust_env=False)
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl.create_default_context(),
+        self._connections = _Connections(addresses)
+        self._context = ssl.create_default_context()
+        self._hosts: dict[tuple[str, str, int | None], _Host] = {}  # the one that was used last comes last
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        key = request.url.scheme, request.url.host, request.url.port
+        host = self._hosts.pop(key, None) or _Host(self._connections, self._context)
+        self._hosts[key] = host
+        response = await host.handle_async_request(request)
+        await self._let_go()
+        return response
+
+    async def aclose(self) -> None:
+        hosts, self._hosts = self._hosts, {}
+        for host in hosts.values():
+            await host.aclose()
+
+    async def _let_go(self) -> None:
+        """Close the connections to hosts that have not been called for longest, if there are too many."""
+        surplus = list(self._hosts.items())[: max(len(self._hosts) - MOST_HOSTS, 0)]
+        for key, host in surplus:
+            if host.is_idle():
+                self._hosts.pop(key, None)
+                await host.aclose()
+
+
+class _Host(httpx.AsyncHTTPTransport):
+    """The connections to one host."""
+
+    def __init__(self, connections: _Connections, context: ssl.SSLContext) -> None:
+        super().__init__(verify=context, trust_env=False)
+        self._pool: httpcore.AsyncConnectionPool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
             max_connections=MOST_CONNECTIONS,
-            max_keepalive_connections=MOST_CONNECTIONS // 2,
+            max_keepalive_connections=MOST_CONNECTIONS // 4,
             keepalive_expiry=30,
-            network_backend=_Connections(addresses),
+            network_backend=connections,
         )
+
+    def is_idle(self) -> bool:
+        return all(connection.is_idle() or connection.is_closed() for connection in self._pool.connections)
 
 
 class _Connections(httpcore.AsyncNetworkBackend):
