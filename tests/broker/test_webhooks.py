@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,17 @@ from triplewire.store import Store, Webhook
 
 OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 24).decode()}" for n in (1, 2))
 ALLOWED = Addresses(networks(["127.0.0.1"]))
+DELIVERING = """
+import asyncio, sys
+from triplewire.broker.addresses import Addresses, networks
+from triplewire.broker.dispatcher import Dispatcher
+from triplewire.store import Store
+
+async def deliver():
+    await Dispatcher(Store(sys.argv[1]), Addresses(networks(["127.0.0.1"]))).run()
+
+asyncio.run(deliver())
+"""
 
 
 class Receiver:
@@ -339,3 +351,32 @@ def test_delays_grow_to_hours_and_differ(attempts: int, jitter: float, other: fl
     assert delay(attempts + 1, jitter) >= delay(attempts, jitter)
     assert (delay(attempts, jitter) < delay(attempts, other)) <= (jitter < other)
     assert delay(12, 0) >= timedelta(hours=3)
+
+
+def test_a_broker_that_is_killed_at_any_moment_leaves_nothing_undelivered(store: Store, receiver: Receiver) -> None:
+    chance = random.Random(7)
+    names = ["a", "b", "c"]
+    for name in names:
+        store.subscribe({"id": name}, webhook=receiver.hook(name))
+    for _ in range(2):
+        for _ in range(10):
+            notify(store, *names)
+        before = len(receiver.received("a"))
+        with subprocess.Popen([sys.executable, "-c", DELIVERING, store.url]) as running:
+            enough = before + chance.randint(1, 9)
+            while len(receiver.received("a")) < enough:
+                assert running.poll() is None
+                time.sleep(0.01)
+            running.kill()
+
+    async def finish() -> None:
+        async with dispatching(store, Clock()) as dispatcher:
+            await turn(dispatcher)
+
+    asyncio.run(finish())
+    for name in names:
+        accepted = receiver.accepted(name)
+        assert list(dict.fromkeys(accepted)) == list(range(1, 21)), "in order, none left out"
+        assert accepted == sorted(accepted), "what comes twice comes twice in a row"
+        assert len(accepted) <= 20 + 2
+        assert of(store, name).delivered == 20

@@ -123,13 +123,10 @@ class Dispatcher:
 
     async def _deliver_page(self, subscription: str, url: str, circuit: Circuit) -> bool:
         """Send a few, and say whether to go on."""
-        now = moment_of(self._clock())
-        known = (await asyncio.to_thread(self._store.deliveries.of, [subscription], now)).get(subscription)
+        known, page = await asyncio.to_thread(self._page, subscription)
         if known is None or (known.url, known.state) != (url, "active"):
             return False
-        page = await asyncio.to_thread(self._store.deliveries.waiting, subscription, known.last, PAGE)
-        for found in page:
-            body = await asyncio.to_thread(message, found, known.format, self._lifting)
+        for found, body in page:
             async with circuit.slots, self._slots[known.failing_since is not None]:
                 if circuit.is_open(self._clock()):
                     return False
@@ -138,7 +135,16 @@ class Dispatcher:
             if attempt.reason or stands is None or (stands.last, stands.state) != (found.number, "active"):
                 return stands is not None and not attempt.reason and stands.state == "active"
             known = stands
-        return len(page) == PAGE
+        return bool(page)
+
+    def _page(self, subscription: str) -> tuple[Delivery | None, list[tuple[Notification, bytes]]]:
+        """How a delivery stands, and the next few that wait, with what is to be sent of each."""
+        known = self._store.deliveries.of([subscription], moment_of(self._clock())).get(subscription)
+        if known is None:
+            return None, []
+        few = 1 if known.failing_since else PAGE
+        waiting = self._store.deliveries.waiting(subscription, known.last, few)
+        return known, [(found, message(found, known.format, self._lifting)) for found in waiting]
 
     async def _attempt(self, known: Delivery, found: Notification, body: bytes, circuit: Circuit) -> Attempt:
         headers = signed(body, message_id(found), int(self._clock().timestamp()), known.secrets)
