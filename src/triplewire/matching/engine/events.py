@@ -55,7 +55,7 @@ class Vocabulary:
 
     def label(self, text: bytes) -> int:
         """The number of a label, or -1."""
-        found = self.labels.find(text)
+        found = self.labels.find(text) if text[:1] in self.kinds else -1
         return -1 if found < 0 else found + 1
 
 
