@@ -69,7 +69,7 @@ def test_agrees_with_the_vector_or_refuses_by_name(name, vector):
     model = vector.model()
     made = make_matcher(name, model)
     subscription = vector.subscription(model)
-    if vector.language == "ops":
+    if vector.language == "ops" and not vector.asks_similarity:
         made.add(subscription)
         assert made.match(vector.event(model), bindings=True) == vector.matches()
     else:
