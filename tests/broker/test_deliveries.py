@@ -53,6 +53,16 @@ def test_changing_the_delivery_alone_leaves_the_subscription_as_it_is(broker: ht
     assert broker.get("/v1/deliveries").json() == {"items": [], "next": None}
 
 
+def test_a_change_that_is_refused_changes_neither_the_subscription_nor_its_delivery(
+    broker: httpx.Client, store: Store
+) -> None:
+    subscribe(broker)
+    before = store.subscription("s1"), store.deliveries.of(["s1"])
+    for pattern, hook in (("(", {"secret": NEW}), ("(_:H, ?2, (ex:Selling, ex:target, ex:Computer))", {"url": "no"})):
+        assert broker.patch("/v1/subscriptions/s1", json={"pattern": pattern, "delivery": hook}).status_code == 422
+        assert (store.subscription("s1"), store.deliveries.of(["s1"])) == before
+
+
 @pytest.mark.parametrize(
     ("hook", "told"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from secrets import token_hex
@@ -104,14 +104,15 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
         answer.update(changed, warnings=list(parsed.warnings))
         return changed
 
-    if DELIVERY in body:
-        _deliver(shared, subscription_id, body[DELIVERY])
+    deliver = _delivering(shared, subscription_id, body)
     if not _writable(body):
+        deliver()
         return read_subscription(shared, subscription_id)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
+    deliver()
     shared.store.propose(new, revision.owner, subscription_id)
     return {**answer, "since": since} | _delivered(shared, [subscription_id]).get(subscription_id, {})
 
@@ -153,14 +154,15 @@ def _writable(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
 
 
-def _deliver(shared: State, id_: str, asked: object) -> None:
-    """Have a subscription delivered as is asked, or not at all."""
+def _delivering(shared: State, id_: str, body: dict[str, Any]) -> Callable[[], None]:
+    """What has a subscription delivered as is asked, once all else is done; what is asked is checked here."""
     deliveries = shared.store.deliveries
-    if asked is None:
-        deliveries.remove(id_)
-    else:
-        to = webhook(asked, deliveries.of([id_]).get(id_), shared.addresses)
-        deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP))
+    if DELIVERY not in body:
+        return lambda: None
+    if body[DELIVERY] is None:
+        return lambda: deliveries.remove(id_)
+    to = webhook(body[DELIVERY], deliveries.of([id_]).get(id_), shared.addresses)
+    return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP))
 
 
 def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
