@@ -29,7 +29,7 @@ def _lines(event: str, numbers: Any, told: Any, ids: pa.Array | None) -> list[st
         return [f'{head}{_text(id_)}, "score": 1.0}}' for id_ in plain]
     lines = {id_: f'{head}{_text(id_)}, "score": 1.0}}' for id_ in plain}
     for match in told:
-        rest = "".join(f', "{name}": {match[name]}' for name in ("bindings", "graph") if match[name] is not None)
+        rest = "" if match["bindings"] is None else f', "bindings": {match["bindings"]}{match["rest"] or ""}'
         id_ = match["subscription"]
         lines[id_] = f'{head}{_text(id_)}, "score": {json.dumps(match["score"])}{rest}}}'
     return [lines[id_] for id_ in sorted(lines)]

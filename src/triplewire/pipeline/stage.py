@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,13 +27,13 @@ TOLD = pa.list_(
             ("subscription", pa.string()),
             ("score", pa.float64()),
             ("bindings", pa.string()),
-            ("graph", pa.string()),
+            ("rest", pa.string()),
         ]
     )
 )
 SCHEMA = (
     "position long, entry int, source string, envelope string, id string, time string, refusal string, version string, "
-    "matches binary, told array<struct<subscription:string,score:double,bindings:string,graph:string>>"
+    "matches binary, told array<struct<subscription:string,score:double,bindings:string,rest:string>>"
 )
 CARRIED = ("position", "entry", "source", "envelope", "id", "time", "refusal")
 ARROW_SCHEMA = pa.schema(
@@ -51,8 +52,8 @@ def match_events(
     """Match canonical events. A row comes out for every row that goes in, in the same order.
 
     ``matches`` are those with nothing to tell but that they are, as little-endian 32-bit numbers of subscriptions in
-    the index that ``version`` names; ``told`` are the others, with scores, and with bindings and graphs as JSON where
-    these were asked for. Both are in the order of ids.
+    the index that ``version`` names; ``told`` are the others, with scores, and with bindings as JSON, and the rest
+    of their lines, where these were asked for. Both are in the order of ids.
     """
     for batch in batches:
         there = batch.column("data").is_valid()
@@ -127,12 +128,19 @@ def _one_by_one(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Grou
     return Groups(pa.nulls(batch.num_rows, pa.binary()), pa.array(told, TOLD), refused)
 
 
+def _rest(match: Match) -> str | None:
+    """What a match's line tells after the bindings."""
+    if match.graph is None and not match.pairs:
+        return None
+    return match.as_line()[len(replace(match, graph=None, pairs=()).as_line()) - 1 : -1]
+
+
 def _row(match: Match) -> dict[str, object]:
     return {
         "subscription": match.subscription,
         "score": match.score,
         "bindings": None if match.bindings is None else json.dumps(match.bindings, ensure_ascii=False),
-        "graph": None if match.graph is None else json.dumps(match.graph, ensure_ascii=False),
+        "rest": _rest(match),
     }
 
 
