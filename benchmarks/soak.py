@@ -47,7 +47,7 @@ def cheaper(id_: str, limit: int) -> dict[str, Any]:
 
 
 class Pipeline:
-    """The standing job as a process group, started again whenever it is gone."""
+    """The standing job and all processes of its session, started again whenever it is gone."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -65,10 +65,15 @@ class Pipeline:
             self.start()
 
     def kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.kill_all()
         self.kills["pipeline"] += 1
         self.start()
+
+    def kill_all(self) -> None:
+        for pid, _ in self.members():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
 
     def kill_worker(self, rng: random.Random) -> None:
         workers = [pid for pid, command in self.members() if b"-m\0triplewire.pipeline.daemon" in command]
@@ -81,7 +86,7 @@ class Pipeline:
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError, ProcessLookupError):
-                if os.getpgid(int(process.name)) == self.process.pid:
+                if os.getsid(int(process.name)) == self.process.pid:
                     found.append((int(process.name), (process / "cmdline").read_bytes()))
         return found
 
@@ -98,8 +103,7 @@ class Pipeline:
         self.process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=30)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.kill_all()
 
 
 class Load:
@@ -157,13 +161,13 @@ def soak(minutes: float, rate: int, subscriptions: int, seed: int, home: Path) -
             pipeline.keep()
             if now >= due["change"]:
                 load.change()
-                due["change"] = now + 0.5
+                due["change"] = now + 1
             if now >= due["kill"] and now < began + 30 * minutes:
                 pipeline.kill()
                 due["kill"] = now + rng.uniform(30, 60)
             if now >= due["worker"]:
                 pipeline.kill_worker(rng)
-                due["worker"] = now + rng.uniform(10, 20)
+                due["worker"] = now + rng.uniform(15, 30)
             if now >= due["memory"]:
                 memory.append((now - began, pipeline.memory()))
                 worst = max(worst, store.last_position() - store.pipeline_position())

@@ -17,8 +17,11 @@ from pyspark.sql import SparkSession
 
 from triplewire.pipeline import jvm
 
-EMBEDDED = "local[*]"
-"""The master when none is named: this process's own JVM, with all its cores."""
+EMBEDDED = "local[*,4]"
+"""The master when none is named: this process's own JVM, with all its cores.
+
+A task that fails is tried again, as on a cluster: a Python worker that is killed costs a moment, not the stream.
+"""
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What ``spark-submit`` sets: it has started the JVM, and knows the master."""
