@@ -9,8 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
-from tests.pipeline.test_batch import plainly
+from tests.pipeline.test_batch import parts, plainly
+from tests.pipeline.test_stream import catch_up, streaming
 from tests.pipeline.world import document, write_lines
 from tests.worlds import EX, QUERIES, graph
 from triplewire.concepts.load import load_model
@@ -18,8 +20,10 @@ from triplewire.lift.lifting import DEFAULT
 from triplewire.matching.engine.index import Index
 from triplewire.matching.lines import Entry, read_lines, read_subscriptions
 from triplewire.pipeline import canonical, stage
+from triplewire.pipeline.batch import run_batch
 from triplewire.pipeline.lines import expand
 from triplewire.rdf.syntax import write
+from triplewire.store import Store
 
 LANGUAGES = {"ops", "gtopss", "sparql", "filter", "interest"}
 CLASS = [f"ex:{name}" for name in "ABCDE"]
@@ -105,3 +109,29 @@ def test_the_stages_say_what_the_command_says_for_every_language(tmp_path: Path,
         rows = [row for group in groups for row in group.to_pylist() if row["refusal"]]
         assert [row["envelope"] for row in rows] == [refusal["event"] for refusal in refused]
         assert {json.loads(line)["subscription"].split()[0] for line in lines.splitlines()} == LANGUAGES
+
+
+def test_batch_stream_and_store_say_what_the_command_says(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+    rng = Random(1)
+    statements = document(ontology(rng))
+    (tmp_path / "o.ttl").write_text(statements["text"])
+    records = [record(rng, number) for number in range(40)]
+    bodies = [event(rng, number) for number in range(30)]
+    subscriptions = write_lines(tmp_path / "s.ndjson", list(map(json.dumps, records)))
+    files = [write_lines(tmp_path / "e.ndjson", bodies)]
+    lines, refused = plainly([tmp_path / "o.ttl"], subscriptions, files, True, tmp_path)
+    assert run_batch([tmp_path / "o.ttl"], subscriptions, files, tmp_path / "out", bindings=True) == refused
+    assert parts(tmp_path / "out" / "matches") == lines
+
+    store.put_ontology([statements])
+    for one in records:
+        store.subscribe(one)
+    store.append([("/worlds", json.loads(body)["id"], body) for body in bodies])
+    with streaming(spark, store, tmp_path) as query:
+        catch_up(query, store)
+    notified = store.notifications(limit=100_000)
+    told = sorted((n.event, n.subscription, n.score, json.dumps(n.bindings)) for n in notified)
+    matches = map(json.loads, lines.splitlines())
+    assert told == sorted((m["event"], m["subscription"], m["score"], json.dumps(m["bindings"])) for m in matches)
+    assert {n.version for n in notified} == {"1@1"}
+    assert [letter.id for letter in store.dead_letters()] == [refusal["event"] for refusal in refused]
