@@ -173,3 +173,34 @@ def test_what_cannot_be_decided_is_refused_with_the_reason(
 def test_a_proposal_is_decided_once(news: httpx.Client) -> None:
     subscribe(news, "lori", {"interest": "Music", "type": "Grunge"})
     assert [news.post("/v1/concepts/proposals/1/accept", json={}).status_code for _ in range(2)] == [200, 409]
+
+
+def test_a_changed_subscription_may_use_another_word_of_its_owners(news: httpx.Client) -> None:
+    for word in ("Grunge", "Ska"):
+        subscribe(news, f"lori-{word}", {"interest": "Music", "type": word}).raise_for_status()
+    subscribe(news, "lori", {"concepts": ["grunge"]}).raise_for_status()
+    changed = news.patch("/v1/subscriptions/lori", json={"pattern": "ska, pop"})
+    assert changed.status_code == 200, changed.text
+    assert "<urn:triplewire:proposed:ska>" in changed.json()["own"]
+
+
+@pytest.mark.parametrize(("decision", "body"), [("accept", {}), ("merge", {"into": "Movie"})])
+def test_a_word_that_the_ontology_got_meanwhile_is_not_made_ambiguous(
+    news: httpx.Client, decision: str, body: dict[str, str]
+) -> None:
+    subscribe(news, "lori", {"interest": "Music", "type": "Grunge"}).raise_for_status()
+    news.post("/v1/synonyms", json={"concept": "Pop", "word": "grunges"}).raise_for_status()
+    refused = news.post(f"/v1/concepts/proposals/1/{decision}", json=body)
+    assert refused.status_code == 409
+    assert f"means <{NEWS}Pop> already: merge it into that" in refused.json()["detail"]
+    assert "problem" not in news.get("/v1/subscriptions/lori").json()
+    assert news.post("/v1/concepts/proposals/1/merge", json={"into": "Pop"}).status_code == 200
+
+
+def test_nothing_is_accepted_under_a_concept_that_is_gone(news: httpx.Client) -> None:
+    subscribe(news, "lori", {"interest": "Music", "type": "Grunge"}).raise_for_status()
+    other = "<urn:Art> a <http://www.w3.org/2004/02/skos/core#Concept> ."
+    news.post("/v1/ontologies", content=other, headers={"Content-Type": "text/turtle"}).raise_for_status()
+    refused = news.post("/v1/concepts/proposals/1/accept", json={})
+    assert (refused.status_code, "no concept <" in refused.json()["detail"]) == (409, True)
+    assert len(news.get("/v1/concepts").json()["items"]) == 1

@@ -78,3 +78,12 @@ def test_an_offer_is_marked_as_one_and_declined_for_good(news: httpx.Client, sto
     a, b = (news.get(f"/v1/profiles/{person}").json() for person in ("urn:a", "urn:b"))
     assert a == {"id": "urn:a", "knows": ["urn:b"], "shares": False, "declines": True}
     assert b == {"id": "urn:b", "knows": ["urn:a"], "shares": True, "declines": False}
+
+
+def test_a_profile_may_use_a_word_of_its_owners(news: httpx.Client) -> None:
+    pattern = {"interest": "Music", "type": "Grunge"}
+    news.post("/v1/subscriptions", json={"language": "interest", "pattern": pattern, "owner": "urn:a"})
+    profile = '<urn:{0}> tw:hasInterest <urn:i{0}> . <urn:i{0}> tw:isAbout "grunge" .'
+    assert put(news, profile.format("b")).status_code == 422
+    assert put(news, profile.format("a")).status_code == 200
+    assert "own" in news.get("/v1/subscriptions/urn:ia").json()

@@ -1,11 +1,15 @@
 """Which new concepts a publication proposes, and what an ontology says once it has them."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
 from triplewire import parse_event
 from triplewire.concepts.load import model_of, read_ontology
-from triplewire.concepts.proposed import Proposal, proposed, publication_proposals, word_for
+from triplewire.concepts.proposed import Proposal, check_decision, proposed, publication_proposals, unfit, word_for
+from triplewire.concepts.synonyms import words_in
+from triplewire.errors import UsageError
 from triplewire.testing import cloud_event
 
 EX = "http://example.org/"
@@ -51,6 +55,8 @@ def made(publication):
         ("tw:publicationType ex:Music ; tw:publicationSubType ex:Pop", []),
         ('tw:publicationType "Unheard of" ; tw:publicationSubType "Grunge"', []),
         ('tw:publicationSubType "Grunge"', []),
+        ("tw:publicationType ex:Music ; tw:publicationSubType <urn:another:Pop>", []),
+        (f'tw:publicationType ex:Music ; tw:publicationSubType "{"long" * 51}"', []),
         ("tw:publicationType ex:Music ; tw:publicationSubType [], 17, '!!'", [(proposed("17").value, "17", "Music")]),
     ],
 )
@@ -71,3 +77,21 @@ def test_an_accepted_concept_is_below_its_parent_as_the_parent_is_in_the_ontolog
     assert model.concept_parents[one.concept] == {above}
     assert model.words.concepts_called("new") == (one.concept,)
     assert model.is_subclass(one.concept, above) == (parent == "Computer")
+
+
+@given(st.text(max_size=6))
+@example("3½ minutes")
+@example("¯")
+def test_a_new_concept_is_called_by_the_words_that_it_was_made_of(word):
+    assert words_in(" ".join(words_in(word))) == words_in(word)
+    assert unfit(word) or words_in(word_for(proposed(word))) == words_in(word)
+
+
+def test_a_decision_that_would_change_what_others_mean_is_refused():
+    pop, music = NamedNode(f"{EX}Pop"), NamedNode(f"{EX}Music")
+    check_decision(Proposal.under(music, proposed("new"), "New", MODEL), MODEL)
+    check_decision(Proposal.under(music, proposed("pop"), "pops", MODEL), MODEL, into=pop)
+    with pytest.raises(UsageError, match=r"means <http://example\.org/Pop> already"):
+        check_decision(Proposal.under(music, proposed("pop"), "pops", MODEL), MODEL)
+    with pytest.raises(UsageError, match="no concept <urn:gone> any more"):
+        check_decision(Proposal.under(NamedNode("urn:gone"), proposed("new"), "New", MODEL), MODEL)

@@ -31,7 +31,7 @@ def society(rng):
     ]
     owned = {}
     for number in range(rng.randint(3, 10)):
-        pattern = Pattern(interests=(Interest(tuple(rng.sample(CONCEPTS, 2)), rng.choice([0.5, 0.6, 0.7, 0.8])),))
+        pattern = Pattern(interests=(Interest(tuple(rng.sample(CONCEPTS, 2)), rng.choice([0.05, 0.5, 0.6, 0.7, 0.8])),))
         if rng.random() < 0.2:
             pattern = Pattern(arcs=(Arc(HOME, ABOUT, rng.choice(CONCEPTS)),), interests=pattern.interests[:1])
         owned[Subscription(f"s{number}", (Alternative(pattern),))] = rng.choice(NAMES)
@@ -55,7 +55,7 @@ def plainly(everybody, owned, event, margin):
     told = {owner for subscription, owner in owned.items() if score(subscription) > threshold(subscription)}
     for name in NAMES:
         own = [subscription for subscription, owner in owned.items() if owner == name]
-        near = [one for one in own if threshold(one) - margin < score(one) <= threshold(one)]
+        near = [one for one in own if max(0, threshold(one) - margin) < score(one) <= threshold(one)]
         if (
             near
             and name not in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -119,3 +120,12 @@ def test_what_the_pipeline_is_done_with_proposes_nothing(store: Store) -> None:
     store.record([], [], 1)
     Society(store, DEFAULT).propose(1)
     assert store.proposals() == []
+
+
+def test_a_publication_in_base64_proposes_as_any_other(store: Store) -> None:
+    source, id_, body = publication(1, f"<{NEWS}Music>", '"Grunge"')
+    envelope = json.loads(body)
+    envelope["data_base64"] = b64encode(envelope.pop("data").encode()).decode()
+    store.append([(source, id_, json.dumps(envelope))])
+    Society(store, DEFAULT).propose(1)
+    assert [one.proposal.word for one in store.proposals()] == ["Grunge"]

@@ -199,6 +199,11 @@ def test_interest_concepts_are_found_by_name_label_and_iri():
         ("[" + "9" * 5000 + "]", "not JSON that can be read"),
         ("[", "not JSON"),
         ([], "expected {"),
+        ("\n pop music, Musik", "line 2, column 13: no concept is called 'Musik'"),
+        ("¡Musik!", "no concept is called '¡Musik!'"),
+        ({"interest": "Music", "type": "🎸"}, "'🎸' has no letter and no digit"),
+        ({"interest": "Music", "type": "\ud800"}, "has no letter and no digit"),
+        ({"interest": "Music", "type": "zouk" * 51}, "may have 200 characters, not 204"),
     ],
 )
 def test_interest_errors(profile, message):
@@ -254,6 +259,13 @@ def test_words_of_ones_own_that_make_no_sense_are_refused(own, language, said):
     record = {"id": "s", "language": language, "pattern": "Music", "own": own}
     with pytest.raises(SubscriptionError, match=said):
         parse_subscription(record, MODEL)
+
+
+def test_a_new_concept_is_put_in_its_place_if_it_is_told_by_its_iri_too():
+    said = pattern("interest", {"interest": "Music", "type": "ex:ZoukLove", "to": "<http://example.org/Pop>"}).interests
+    assert said[0].concepts == (EX.Music, EX.ZoukLove, EX.Pop)
+    assert said[0].attached == ((EX.ZoukLove, EX.Music),)
+    assert not pattern("interest", {"concepts": ["Music", "ex:Zouk"]}).interests[0].attached
 
 
 def test_plain_words_are_a_list_of_them():

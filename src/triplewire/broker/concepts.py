@@ -16,7 +16,7 @@ from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.users import user
 from triplewire.concepts.model import ConceptModel
-from triplewire.concepts.proposed import concept_named
+from triplewire.concepts.proposed import Proposal, check_decision, concept_named
 from triplewire.concepts.words import fold
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import SKOS, Triple
@@ -51,21 +51,33 @@ def list_proposals(
 @router.post("/v1/concepts/proposals/{number}/accept")
 def accept(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Make a proposed concept everybody's. ``reason`` and ``author`` go into the ontology version."""
-    return _decided(shared, number, lambda: shared.store.accept(number, user(body.get("author")), _reason(body)))
+    author, reason, model = user(body.get("author")), _reason(body), shared.models.current()
+
+    def decide(proposal: Proposal) -> StoredProposal:
+        check_decision(proposal, model)
+        return shared.store.accept(number, author, reason)
+
+    return _decided(shared, number, decide)
 
 
 @router.post("/v1/concepts/proposals/{number}/merge")
 def merge(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Make the word of a proposed concept a synonym of the concept ``into``, told by its IRI or a word for it."""
-    into = _concept(body, "into", shared.models.current())
-    author = user(body.get("author"))
-    return _decided(shared, number, lambda: shared.store.merge(number, into, author, _reason(body)))
+    author, reason, model = user(body.get("author")), _reason(body), shared.models.current()
+    into = _concept(body, "into", model)
+
+    def decide(proposal: Proposal) -> StoredProposal:
+        check_decision(proposal, model, into)
+        return shared.store.merge(number, into, author, reason)
+
+    return _decided(shared, number, decide)
 
 
 @router.post("/v1/concepts/proposals/{number}/reject")
 def reject(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Keep a proposed concept from everybody but those who use it already, to whom it means what it did."""
-    return _decided(shared, number, lambda: shared.store.reject(number, user(body.get("author")), _reason(body)))
+    author, reason = user(body.get("author")), _reason(body)
+    return _decided(shared, number, lambda _: shared.store.reject(number, author, reason))
 
 
 @router.get("/v1/synonyms")
@@ -103,11 +115,14 @@ def shown(one: StoredProposal) -> dict[str, Any]:
     } | (decision if one.state != "open" else {})
 
 
-def _decided(shared: State, number: int, decide: Callable[[], StoredProposal]) -> dict[str, Any]:
-    if not any(one.number == number for one in shared.store.proposals(number - 1, 1)):
+def _decided(shared: State, number: int, decide: Callable[[Proposal], StoredProposal]) -> dict[str, Any]:
+    found = shared.store.proposals(number - 1, 1)
+    if not found or found[0].number != number:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no proposal {number}")
+    if found[0].state != "open":
+        raise ProblemError(HTTPStatus.CONFLICT, f"proposal {number} is {found[0].state} already")
     try:
-        return shown(decide())
+        return shown(decide(found[0].proposal))
     except UsageError as error:
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
 

@@ -52,7 +52,7 @@ def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
     """
     owner = user(body.get("owner"))
     model = shared.models.current()
-    record, parsed = _understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
+    record, parsed = understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
     asked = body.get(DELIVERY)
     to = None if asked is None else webhook(asked, None, shared.addresses)
     try:
@@ -99,7 +99,7 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
     new: list[Proposal] = []
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
-        changed, parsed = _understood(merged(record, _writable(body)), revision.owner, shared.store, model)
+        changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
         answer.update(changed, warnings=list(parsed.warnings))
         return changed
@@ -130,17 +130,18 @@ def shown(revision: Revision) -> dict[str, Any]:
     return {**revision.record, "owner": revision.owner, "since": revision.since, "created": revision.created}
 
 
-def _understood(
+def understood(
     record: dict[str, Any], owner: str, store: Store, model: ConceptModel
 ) -> tuple[dict[str, Any], Subscription]:
     """A record and what it says; with its owner's own words for concepts, if it cannot be understood without."""
     try:
         return record, parse_subscription(record, model)
     except SubscriptionError:
-        own = _own_words(record, owner, store) if record.get("language") == "interest" and "own" not in record else {}
+        own = _own_words(record, owner, store) if record.get("language") == "interest" else {}
         if not own:
             raise
-    return record | {"own": own}, parse_subscription(record | {"own": own}, model)
+    record = record | {"own": own | record.get("own", {})}
+    return record, parse_subscription(record, model)
 
 
 def _own_words(record: dict[str, Any], owner: str, store: Store) -> dict[str, str]:

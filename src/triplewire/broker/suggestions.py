@@ -12,13 +12,13 @@ from triplewire.broker.bodies import ExactJSONResponse, media_type, read_body, t
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
+from triplewire.broker.subscriptions import understood
 from triplewire.broker.users import user
 from triplewire.concepts.load import read_ontology
 from triplewire.lift.documents import read_json
 from triplewire.rdf.syntax import FORMATS
 from triplewire.rdf.terms import Triple
 from triplewire.store import StoredSuggestion
-from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.profiles import Person, holders, interests, people
 
 router = APIRouter(tags=["people"])
@@ -43,8 +43,8 @@ def put_profiles(shared: Shared, profiles: Annotated[list[Triple], Depends(_trip
     owners = holders(profiles)
     everybody, records = list(people(profiles)), list(interests(profiles))
     model = shared.models.current()
-    for record in records:
-        parse_subscription(record, model)
+    for number, record in enumerate(records):
+        records[number], _ = understood(record, owners[record["id"]], shared.store, model)
         current = shared.store.subscription(record["id"])
         if current is not None and current.owner != owners[record["id"]]:
             raise ProblemError(

@@ -16,6 +16,7 @@ from triplewire.errors import UsageError
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode
 
+    from triplewire.concepts.model import ConceptModel
     from triplewire.concepts.proposed import Proposal
     from triplewire.store import Store, StoredProposal
 
@@ -51,6 +52,7 @@ def proposals(
 def accept(number: Number, home: Home = Path("var"), author: Author = "local", reason: Reason = "") -> None:
     """Make a proposed concept everybody's, for the events to come."""
     with _opened(home) as store:
+        _check(store, number, _newest_model(store))
         print_json(_told(store.accept(number, author, reason)))
 
 
@@ -62,13 +64,13 @@ def merge(
     reason: Reason = "",
 ) -> None:
     """Make the word of a proposed concept another one for CONCEPT, for the events to come."""
-    from triplewire.concepts.load import model_of_documents
     from triplewire.concepts.proposed import concept_named
 
     with _opened(home) as store:
-        newest = store.ontologies()[-1:]
-        model = model_of_documents(newest[0].documents if newest else ())
-        print_json(_told(store.merge(number, concept_named(into, model), author, reason)))
+        model = _newest_model(store)
+        concept = concept_named(into, model)
+        _check(store, number, model, concept)
+        print_json(_told(store.merge(number, concept, author, reason)))
 
 
 def reject(number: Number, home: Home = Path("var"), author: Author = "local", reason: Reason = "") -> None:
@@ -121,6 +123,22 @@ def _opened(home: Path) -> Iterator[Store]:
         raise UsageError(f"{home}: no such folder; name the broker's data folder with --home")
     with closing(Store(store_url(home))) as store:
         yield store
+
+
+def _newest_model(store: Store) -> ConceptModel:
+    from triplewire.concepts.load import model_of_documents
+
+    newest = store.ontologies()[-1:]
+    return model_of_documents(newest[0].documents if newest else ())
+
+
+def _check(store: Store, number: int, model: ConceptModel, into: NamedNode | None = None) -> None:
+    """Refuse a decision on an open proposal that would change the meaning of other interests."""
+    from triplewire.concepts.proposed import check_decision
+
+    for one in store.proposals(number - 1, 1, "open"):
+        if one.number == number:
+            check_decision(one.proposal, model, into)
 
 
 def _told(one: StoredProposal) -> dict[str, Any]:

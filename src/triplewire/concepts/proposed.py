@@ -17,12 +17,27 @@ from triplewire.errors import UsageError
 from triplewire.rdf.graph import Graph
 from triplewire.rdf.terms import OWL, RDF, RDFS, SKOS, TW, Term, Triple
 
+LONGEST_WORD = 200
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def proposed(word: str) -> NamedNode:
     """The new concept that a word stands for: the same for all words that are read alike."""
-    return NamedNode(f"{TW.proposed.value}:{quote(' '.join(words_in(word)) or fold(word), safe='')}")
+    return NamedNode(f"{TW.proposed.value}:{quote(' '.join(words_in(word)) or fold(word), safe='', errors='replace')}")
+
+
+def is_proposed(concept: NamedNode) -> bool:
+    """Whether a concept has its name from a word."""
+    return concept.value.startswith(f"{TW.proposed.value}:")
+
+
+def unfit(word: str) -> str | None:
+    """Why no new concept can be called by a word, if so: as no text would ever name it."""
+    if not words_in(word):
+        return f"{word!r} has no letter and no digit, and so cannot name a new concept"
+    if len(word) > LONGEST_WORD:
+        return f"the name of a new concept may have {LONGEST_WORD} characters, not {len(word)}"
+    return None
 
 
 def word_for(concept: NamedNode) -> str:
@@ -66,7 +81,8 @@ class Proposal:
 def publication_proposals(graph: Graph, model: ConceptModel) -> Iterator[Proposal]:
     """The concepts that a publication gives as its subtypes and that the model does not know.
 
-    Their place is below the publication's type, if that is known: the first in code-point order of several.
+    Their place is below the publication's type, if that is known: the first in code-point order of several. One whose
+    word is known is not proposed.
     """
     types, subtypes = (
         sorted((t.object for t in graph.triples if t.subject == graph.home and t.property == place), key=str)
@@ -75,7 +91,9 @@ def publication_proposals(graph: Graph, model: ConceptModel) -> Iterator[Proposa
     parents = [concept for term in types for concept in concepts_meant(term, model)]
     for term in subtypes if parents else ():
         if not concepts_meant(term, model) and (new := _new(term)) is not None:
-            yield Proposal.under(parents[0], new, word_for(new) if new == term else term.value.strip(), model)
+            word = word_for(new) if new == term else term.value.strip()
+            if not concepts_meant(Literal(word), model):  # or it would be ambiguous from then on
+                yield Proposal.under(parents[0], new, word, model)
 
 
 def concepts_meant(term: Term, model: ConceptModel) -> tuple[NamedNode, ...]:
@@ -84,6 +102,19 @@ def concepts_meant(term: Term, model: ConceptModel) -> tuple[NamedNode, ...]:
         return model.words.concepts_called(term.value) or model.dictionary.called(term.value)
     names = sorted(model.aliases(term), key=str)
     return tuple(name for name in names if isinstance(name, NamedNode) and name in model.concept_parents)
+
+
+def check_decision(proposal: Proposal, model: ConceptModel, into: NamedNode | None = None) -> None:
+    """Refuse what would change the meaning of other interests: the ontology may be another one since the proposal.
+
+    Its word may be somebody else's by now, or the concept gone that it is to be put under.
+    """
+    others = [c for c in concepts_meant(Literal(proposal.word), model) if c not in (proposal.concept, into)]
+    if others:
+        meant = ", ".join(map(str, others))
+        raise UsageError(f"{proposal.word!r} means {meant} already: merge it into that, or reject it")
+    if into is None and proposal.parent not in model.concept_parents:
+        raise UsageError(f"the ontology has no concept {proposal.parent} any more: merge the proposal, or reject it")
 
 
 def concept_named(name: str, model: ConceptModel) -> NamedNode:
@@ -102,5 +133,6 @@ def concept_named(name: str, model: ConceptModel) -> NamedNode:
 
 def _new(term: Term) -> NamedNode | None:
     """The new concept that a term stands for, if it can be called by a word."""
-    concept = proposed(term.value) if isinstance(term, Literal) and words_in(term.value) else term
-    return concept if isinstance(concept, NamedNode) and words_in(word_for(concept)) else None
+    if isinstance(term, Literal):
+        return None if unfit(term.value) else proposed(term.value)
+    return term if isinstance(term, NamedNode) and not unfit(word_for(term)) else None

@@ -37,9 +37,10 @@ def words_in(text: str) -> tuple[str, ...]:
     """The words of a text as they are compared: without case, accents and plural.
 
     Letters, digits and underscores make a word, anything else stands between words. Where words are written without
-    spaces, in Chinese characters and kana, each character is one.
+    spaces, in Chinese characters and kana, each character is one. Words put together again are the same words.
     """
-    return tuple(map(_normal, _WORD.findall(text)))
+    whole = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return tuple(filter(None, map(_normal, _WORD.findall(whole))))
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)

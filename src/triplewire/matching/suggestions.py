@@ -13,7 +13,7 @@ from triplewire.subscriptions.pattern import Alternative, Subscription
 from triplewire.subscriptions.profiles import Person
 
 MARGIN = 0.1
-"""An event that is so little under a threshold, or less, is near enough to be suggested."""
+"""An event that is less than so much under a threshold is near enough to be suggested, if it is similar at all."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _lowered(subscription: Subscription, margin: float) -> Subscription:
     """A subscription that is content with a little less."""
 
     def lower(alternative: Alternative) -> Alternative:
-        interests = (replace(one, threshold=one.threshold - margin) for one in alternative.pattern.interests)
+        interests = (replace(one, threshold=max(0.0, one.threshold - margin)) for one in alternative.pattern.interests)
         return replace(alternative, pattern=replace(alternative.pattern, interests=tuple(interests)))
 
     return replace(subscription, alternatives=tuple(map(lower, subscription.alternatives)))

@@ -22,6 +22,8 @@ from triplewire.subscriptions.pattern import Subscription
 
 SUBTYPE = "publicationSubType"
 """What an event's text has in it if it may give a subtype, unless the settings of lifting put it in."""
+HIDDEN = "data_base64"
+"""What it has in it if it cannot be seen what its data say."""
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +34,7 @@ class Society:
     def __init__(self, store: Store, lifting: Lifting) -> None:
         self._store = store
         self._lifting = lifting
-        self._saying = "" if SUBTYPE in repr(lifting) else SUBTYPE
+        self._saying = ("",) if SUBTYPE in repr(lifting) else (SUBTYPE, HIDDEN)
         self._model = lru_cache(maxsize=2)(self._loaded)
 
     def propose(self, upto: int) -> None:

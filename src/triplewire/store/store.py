@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyoxigraph import NamedNode
-from sqlalchemy import ColumnElement, Connection, Engine, create_engine, event, func, select, union
+from sqlalchemy import ColumnElement, Connection, Engine, create_engine, event, func, or_, select, union
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DatabaseError
 
@@ -95,10 +95,11 @@ class Store:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield StoredEvent(*row)
 
-    def events_saying(self, text: str, after: int, upto: int) -> list[StoredEvent]:
-        """The events with ``after < position <= upto`` that have a text in them."""
+    def events_saying(self, texts: Iterable[str], after: int, upto: int) -> list[StoredEvent]:
+        """The events with ``after < position <= upto`` that have one of some texts in them."""
         query = select(events.c.position, events.c.source, events.c.id, events.c.body).order_by(events.c.position)
-        query = query.where(events.c.position > after, events.c.position <= upto, func.instr(events.c.body, text) > 0)
+        saying = or_(*(func.instr(events.c.body, text) > 0 for text in texts))
+        query = query.where(events.c.position > after, events.c.position <= upto, saying)
         with self._connected() as connection:
             return [StoredEvent(*row) for row in connection.execute(query)]
 

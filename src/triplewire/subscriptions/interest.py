@@ -11,7 +11,7 @@ from typing import Any
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.concepts.proposed import Proposal, proposed, word_for
+from triplewire.concepts.proposed import Proposal, proposed, unfit, word_for
 from triplewire.concepts.synonyms import resolve, words_in
 from triplewire.errors import Place, SubscriptionError, nearest
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
@@ -19,8 +19,8 @@ from triplewire.subscriptions.grammar import parse_json, place_in_json
 from triplewire.subscriptions.pattern import Interest
 
 MOST_CONCEPTS = 1_000
-_PLAIN = re.compile(r"\s*[\w<]")
-_APART = re.compile(r"[,;\n]")
+_JSON = re.compile(r"\s*(?:[{\[\"]|$)")
+_PLAIN_WORD = re.compile(r"[^\s,;][^,;\n]*")
 
 
 def parse_interest(
@@ -35,10 +35,9 @@ def parse_interest(
     ``own`` are words, or IRIs in angle brackets, that the subscriber uses for concepts of their own, each with the
     known concept that it is put under. They count as long as the model does not know them.
     """
-    pattern = _spelt_out(pattern)
     profile = _profile(pattern)
     known = WELL_KNOWN_PREFIXES | dict(prefixes)
-    words = [(word, partial(place_in_json, pattern, path)) for path, word in _words(profile, pattern)]
+    words = [(word, partial(_place, pattern, path)) for path, word in _words(profile, pattern)]
     new = _own_concepts(own or {}, known, model)
     choices = [_called(word, known, model, place) for word, place in words]
     certain = {choice[0] for choice in choices if len(choice) == 1}
@@ -46,17 +45,18 @@ def parse_interest(
     attached: dict[NamedNode, NamedNode] = {}
     for (word, place), choice in zip(words, choices, strict=True):
         earlier = [concept for concept in concepts if concept not in attached]
-        if choice:
+        refines = bool(earlier) and "concepts" not in profile
+        if choice and not (refines and _is_new(choice[0], model)):
             concepts.append(_meant(word, choice, certain, model, place))
         elif words_in(word) in new:
             concept, parent = new[words_in(word)]
             concepts.append(concept)
             attached[concept] = parent
-        elif "concepts" in profile or not earlier:
+        elif not refines:
             near = nearest(word.casefold(), model.words.concepts)
             raise SubscriptionError(f"no concept is called {word!r}.", language="interest", place=place(), nearest=near)
         else:
-            concepts.append(proposed(word))
+            concepts.append(choice[0] if choice else _proposed(word, place))
             attached[concepts[-1]] = earlier[-1]
     return Interest(tuple(dict.fromkeys(concepts)), threshold, tuple(attached.items()))
 
@@ -74,19 +74,27 @@ def words_of(pattern: object) -> set[tuple[str, ...]]:
 
 
 def _said(pattern: object) -> list[str]:
-    spelt_out = _spelt_out(pattern)
-    return [word for _, word in _words(_profile(spelt_out), spelt_out)]
+    return [word for _, word in _words(_profile(pattern), pattern)]
 
 
-def _spelt_out(pattern: object) -> object:
-    """The list that plain words stand for, which commas, semicolons or lines set apart; any other pattern as it is."""
-    if not isinstance(pattern, str) or not _PLAIN.match(pattern):
-        return pattern
-    return {"concepts": [word for word in map(str.strip, _APART.split(pattern)) if word]}
+def _plain(pattern: object) -> list[re.Match[str]]:
+    """The words of a pattern in plain words, which commas, semicolons or lines set apart; none of any other."""
+    return [] if not isinstance(pattern, str) or _JSON.match(pattern) else list(_PLAIN_WORD.finditer(pattern))
+
+
+def _place(pattern: object, path: tuple[str | int, ...]) -> Place:
+    """Where a pattern says what its profile has at a path."""
+    match _plain(pattern), path:
+        case [_, *_] as words, (_, int(number)):
+            return Place.at(words[number].string, words[number].start())
+        case _:
+            return place_in_json(pattern, path)
 
 
 def _profile(pattern: object) -> dict[str, Any]:
     """The pattern as JSON."""
+    if words := _plain(pattern):
+        return {"concepts": [word.group().strip() for word in words]}
     profile = parse_json("interest", pattern) if isinstance(pattern, str) else pattern
     if not isinstance(profile, dict) or not profile:
         raise _error(
@@ -103,7 +111,7 @@ def _own_concepts(
     found = {}
     for name, parent in own.items():
         place = partial(Place.of, name, 1, 1)
-        concept = _node(name[1:-1], place) if name.startswith("<") and name.endswith(">") else proposed(name)
+        concept = _node(name[1:-1], place) if name.startswith("<") and name.endswith(">") else _proposed(name, place)
         above = _called(parent, prefixes, model, place)
         if len(above) != 1:
             raise _error(f"{name!r} cannot be put under {parent!r}, which is no concept's name, or several's", place())
@@ -154,6 +162,17 @@ def _meant(
     if len(found) > 1:
         raise _error(f"{word!r} may mean {', '.join(map(str, found))}: write one of them in full", place())
     return found[0]
+
+
+def _is_new(concept: NamedNode, model: ConceptModel) -> bool:
+    """Whether a concept that is told by its IRI is new, and can be called by a word."""
+    return model.concept_parents.keys().isdisjoint(model.aliases(concept)) and not unfit(word_for(concept))
+
+
+def _proposed(word: str, place: Callable[[], Place]) -> NamedNode:
+    if reason := unfit(word):
+        raise _error(reason, place())
+    return proposed(word)
 
 
 def _node(iri: str, place: Callable[[], Place]) -> NamedNode:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.derivation import Chain, Fact, Step
+from triplewire.concepts.proposed import is_proposed, word_for
 from triplewire.matching.explanation.closeness import Closest, InterestReason
 from triplewire.matching.explanation.conditions import Apart, Condition, Filter, HasHome
 from triplewire.matching.explanation.explanation import Explanation
@@ -321,15 +322,14 @@ class Telling:
         return _Told(self, put_in or {}).expression(expression)
 
     def term(self, term: Variable | Home | Term) -> str:
-        """A term by its short name; one with no known prefix by its label, if it has one."""
+        """A term by its short name; one with no known prefix by its label, if it has one; a new concept by its word."""
         if isinstance(term, Variable | Home):
             return str(term)
         if isinstance(term, NamedNode) and self.names.full(term).startswith("<"):
-            return (
-                self.explanation.model.label(term)
-                if self.explanation.model.labels.get(term)
-                else self.names.short(term)
-            )
+            if self.explanation.model.labels.get(term):
+                return self.explanation.model.label(term)
+            if is_proposed(term):
+                return _cut(word_for(term))
         return _cut(self.names.short(term))
 
     def _list(self, terms: Iterable[Term]) -> str:
