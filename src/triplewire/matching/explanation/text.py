@@ -283,19 +283,19 @@ class Telling:
 
     def _needed(self, reason: InterestReason) -> str:
         """What the event would have had to be about."""
-        needed = ((self.term(one.concept), reason.needed(one)) for one in reason.concepts)
+        needed = ((self._concept(one.concept), reason.needed(one)) for one in reason.concepts)
         enough = " or ".join(f"{concept} above {least:.2f}" for concept, least in needed if least is not None)
         return f"{enough} would do" if enough else "no one of them alone would do"
 
     def _closest(self, closest: Closest) -> str:
-        concept = self.term(closest.concept)
+        concept = self._concept(closest.concept)
         if closest.closest is None:
             return f"{concept} 0.00, as nothing there is a concept"
         named = f", named by {self.term(closest.named_by)}" if isinstance(closest.named_by, Literal) else ""
         if closest.closest == closest.concept:
             return f"{concept} 1.00{named}"
         through = self._concept(closest.upward[-1])
-        return f"{concept} ≈ {self.term(closest.closest)} {closest.similarity:.2f} through {through}{named}"
+        return f"{concept} ≈ {self._concept(closest.closest)} {closest.similarity:.2f} through {through}{named}"
 
     def _similar(self, leaf: Leaf, holds: bool) -> str:
         """How similar something is to the concepts that a part of a filter asks for."""
@@ -308,7 +308,11 @@ class Telling:
         return told
 
     def _concept(self, concept: NamedNode | None) -> str:
-        return "everything" if concept is None else self.term(concept)
+        """A concept by its label, if it has one. What is above all is everything."""
+        if concept is None:
+            return "everything"
+        model = self.explanation.model
+        return _cut(model.label(concept)) if model.labels.get(concept) else self.term(concept)
 
     def _residual(self, holds: bool, asked: bool, rows: int | None) -> str:
         if not asked:
