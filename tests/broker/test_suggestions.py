@@ -74,7 +74,8 @@ def test_an_offer_is_marked_as_one_and_declined_for_good(news: httpx.Client, sto
     assert news.post(f"/v1/suggestions/{offer['id']}/decline", params={"person": "urn:b"}).status_code == 404
     declined = news.post(f"/v1/suggestions/{offer['id']}/decline", params={"person": "urn:a"}).json()
     assert declined == {"person": "urn:a", "declines": True, "since": 1}
-    put(news, "<urn:a> foaf:knows <urn:b> .").raise_for_status()
+    [again] = put(news, "<urn:a> foaf:knows <urn:b> .").json()["people"]
+    assert again["declines"]
     a, b = (news.get(f"/v1/profiles/{person}").json() for person in ("urn:a", "urn:b"))
     assert a == {"id": "urn:a", "knows": ["urn:b"], "shares": False, "declines": True}
     assert b == {"id": "urn:b", "knows": ["urn:a"], "shares": True, "declines": False}

@@ -85,10 +85,17 @@ def test_the_draws_have_offers_in_them():
     assert sum(bool(list(plainly(*one))) for one in drawn) > 5
 
 
+def test_nobody_is_offered_what_has_nothing_in_common_with_them():
+    music = Subscription("s", (Alternative(Pattern(interests=(Interest((CONCEPTS[3],), 0.05),))),))
+    event = parse_event(cloud_event(f"_:H {ABOUT} <urn:unheard-of> ."))
+    assert list(suggestions(event, ["ann"], {"ann": [music]}, MODEL)) == []
+
+
 def test_profiles_tell_who_knows_whom_and_who_consents():
-    text = """@prefix tw: <urn:triplewire:> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+    text = """@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+    @prefix tw: <urn:triplewire:> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
     <urn:ann> tw:hasInterest <urn:i> ; foaf:knows <urn:bob>, [], <urn:cyd> ; tw:sharesWithFriends true .
-    <urn:bob> foaf:knows <urn:ann> ; tw:sharesWithFriends false ; tw:declinesSuggestions true .
+    <urn:bob> foaf:knows <urn:ann> ; tw:sharesWithFriends false ; tw:declinesSuggestions "1"^^xsd:boolean .
     <urn:cyd> a tw:Publisher ."""
     triples = read_ontology(text, "text/turtle", "profiles.ttl")
     assert list(people(triples)) == [

@@ -56,9 +56,9 @@ def live_a_little(store: Store, random: Random) -> None:
                 store.subscribe(interest(f"s{number}", random.sample(CONCEPTS, 1)) | {"threshold": threshold}, name)
             case 1:
                 friends = frozenset(random.sample(NAMES, 3))
-                store.put_person(Person(name, friends, random.random() < 0.8, random.random() < 0.05))
+                store.people.put(Person(name, friends, random.random() < 0.8, random.random() < 0.05))
             case 2 if number > 50:
-                store.decline(name)
+                store.people.decline(name)
             case _:
                 type_, subtype = (f"<{NEWS}{one}>" for one in random.sample(CONCEPTS, 2))
                 store.append([publication(number, type_, subtype)])
@@ -77,13 +77,13 @@ def plainly(store: Store) -> list[Offer]:
     found, model = [], load_version(store, 1)
     for stored in store.events(0, store.last_position()):
         at = stored.position
-        theirs = {name: [parse_subscription(r, model) for r in store.records_at(at, name)] for name in NAMES}
+        theirs = {name: [parse_subscription(r, model) for r in store.people.records_at(at, name)] for name in NAMES}
         matcher = make_matcher("brute", model)
         owners = {one.id: name for name, subscriptions in theirs.items() for one in subscriptions}
         for one in (one for subscriptions in theirs.values() for one in subscriptions):
             matcher.add(one)
         event = parse_event(stored.body)
-        friends = audience({owners[m.subscription] for m in matcher.match(event)}, store.people_at(at, NAMES))
+        friends = audience({owners[m.subscription] for m in matcher.match(event)}, store.people.at(at, NAMES))
         offered = suggestions(event, friends, theirs, model)
         found += [Offer(at, one.event, one.person, one.subscription, one.score) for one in offered]
     return found
@@ -100,7 +100,7 @@ def test_friends_are_offered_what_stands_at_the_position_however_often_a_batch_i
     for after, upto in [(0, half), (0, half), (half, last), (0, last)]:
         outcomes = matched(store, standing, after, upto)
         store.record(outcomes, [], upto, Society(store, DEFAULT).offers(outcomes))
-    written = [Offer(s.position, s.event, s.person, s.subscription, s.score) for s in store.suggestions(limit=1000)]
+    written = [Offer(s.position, s.event, s.person, s.subscription, s.score) for s in store.people.offered(limit=1000)]
     assert written == plainly(store)
     assert written
 

@@ -70,6 +70,17 @@ def test_rejecting_changes_no_ontology_and_leaves_other_places_open(store):
     assert states(store) == {("lori", "Music"): "rejected", ("jeff", "Album"): "open"}
 
 
+def test_what_was_rejected_stays_so_when_another_proposal_of_the_word_is_accepted(store):
+    store.propose([under(ALBUM)], "jeff", "t")
+    store.reject(1, "ann", "no")
+    store.propose([under(MUSIC)], "lori", "s")
+    store.accept(2, "bob", "yes")
+    assert [(one.state, one.author, one.reason) for one in store.proposals()] == [
+        ("rejected", "ann", "no"),
+        ("accepted", "bob", "yes"),
+    ]
+
+
 @pytest.mark.parametrize("first", ["accept", "reject"])
 def test_a_proposal_is_decided_once(store, first):
     store.propose([under(MUSIC)], "lori", "s")

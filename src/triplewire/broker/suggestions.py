@@ -50,10 +50,11 @@ def put_profiles(shared: Shared, profiles: Annotated[list[Triple], Depends(_trip
             raise ProblemError(
                 HTTPStatus.CONFLICT, f"there is a subscription {record['id']!r} of somebody else already"
             )
-    for person in everybody:
-        known = shared.store.person(person.id)
+    for number, person in enumerate(everybody):
+        known = shared.store.people.now(person.id)
         declines = person.declines or (known is not None and known.declines)
-        shared.store.put_person(replace(person, declines=declines))
+        everybody[number] = replace(person, declines=declines)
+        shared.store.people.put(everybody[number])
     for record in records:
         if shared.store.subscription(record["id"]) is None:
             shared.store.subscribe(record, owners[record["id"]])
@@ -65,7 +66,7 @@ def put_profiles(shared: Shared, profiles: Annotated[list[Triple], Depends(_trip
 @router.get("/v1/profiles/{person:path}")
 def read_profile(shared: Shared, person: str) -> dict[str, Any]:
     """Whom a person knows, and what they consent to."""
-    found = shared.store.person(person)
+    found = shared.store.people.now(person)
     if found is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no profile of {person!r}")
     return _person(found)
@@ -76,17 +77,17 @@ def list_suggestions(
     shared: Shared, person: str | None = None, after: After = 0, limit: Limit = 100
 ) -> ExactJSONResponse:
     """What a person is offered, in the order in which it arose. Whoever was told of it is not named."""
-    rows = shared.store.suggestions(after, limit + 1, user(person))
+    rows = shared.store.people.offered(after, limit + 1, user(person))
     return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
 
 
 @router.post("/v1/suggestions/{number}/decline")
 def decline(shared: Shared, number: Number, person: str | None = None) -> dict[str, Any]:
     """Say no for good: the person whom this was offered to is offered nothing from the log position ``since`` on."""
-    found = shared.store.suggestions(number - 1, 1, user(person))
+    found = shared.store.people.offered(number - 1, 1, user(person))
     if not found or found[0].number != number:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no suggestion {number} for {user(person)!r}")
-    return {"person": found[0].person, "declines": True, "since": shared.store.decline(found[0].person)}
+    return {"person": found[0].person, "declines": True, "since": shared.store.people.decline(found[0].person)}
 
 
 def shown(found: StoredSuggestion) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Society:
     def offers(self, outcomes: Sequence[Outcome]) -> list[Offer]:
         """What friends of those who are told are offered; which does not depend on when it is asked."""
         positions = [outcome.position for outcome in outcomes]
-        if not positions or not self._store.anybody_shares(min(positions) - 1, max(positions)):
+        if not positions or not self._store.people.anybody_shares(min(positions) - 1, max(positions)):
             return []
         told: dict[tuple[int, str], list[str]] = defaultdict(list)
         for outcome in outcomes:
@@ -60,10 +60,10 @@ class Society:
         return found
 
     def _offers(self, position: int, event: str, subscriptions: Iterable[str]) -> Iterator[Offer]:
-        told = self._store.owners_at(position, subscriptions)
-        sharing = [person for person in self._store.people_at(position, told) if person.shares]
+        told = self._store.people.owners_at(position, subscriptions)
+        sharing = [person for person in self._store.people.at(position, told) if person.shares]
         known = {friend for person in sharing for friend in person.knows}
-        friends = audience(told, [*sharing, *self._store.people_at(position, known - told)])
+        friends = audience(told, [*sharing, *self._store.people.at(position, known - told)])
         if friends:
             model = self._model(self._store.ontology_version(position))
             theirs = {friend: list(self._subscriptions(friend, position, model)) for friend in friends}
@@ -71,7 +71,7 @@ class Society:
                 yield Offer(position, one.event, one.person, one.subscription, one.score)
 
     def _subscriptions(self, owner: str, position: int, model: ConceptModel) -> Iterator[Subscription]:
-        for record in self._store.records_at(position, owner):
+        for record in self._store.people.records_at(position, owner):
             try:
                 yield parse_subscription(record, model)
             except SubscriptionError:

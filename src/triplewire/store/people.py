@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Offer, StoredSuggestion
 from triplewire.store.tables import events, people, revisions, suggestions
@@ -18,44 +20,66 @@ from triplewire.subscriptions.profiles import Person
 MOST_NAMED = 1000
 
 
-def put_person(connection: Connection, person: Person) -> int:
-    """Have a person be so for the events after the position returned."""
-    position = last_position(connection)
-    ended = update(people).where(people.c.id == person.id, people.c.until.is_(None)).values(until=position + 1)
-    connection.execute(ended)
-    row = {"id": person.id, "knows": json.dumps(sorted(person.knows)), "since": position, "created": now()}
-    connection.execute(insert(people).values(**row, shares=person.shares, declines=person.declines))
-    return position
+class People:
+    """The people of a store."""
 
+    def __init__(self, reading: Connecting, writing: Connecting) -> None:
+        self._reading = reading
+        self._writing = writing
 
-def person_now(connection: Connection, id_: str) -> Person | None:
-    row = connection.execute(select(people).where(people.c.id == id_, people.c.until.is_(None))).first()
-    return None if row is None else _person(row)
+    def put(self, person: Person) -> int:
+        """Have a person be so for the events after the position returned."""
+        with self._writing() as connection:
+            return _put(connection, person)
 
+    def decline(self, id_: str) -> int:
+        """Offer a person nothing for the events after the position returned."""
+        with self._writing() as connection:
+            return _put(connection, replace(_now(connection, id_) or Person(id_), declines=True))
 
-def anybody_shares(connection: Connection, after: int, upto: int) -> bool:
-    """Whether anybody shares at some event with ``after < position <= upto``."""
-    alive = people.c.until.is_(None) | (people.c.until > after + 1)
-    query = select(people.c.change).where(people.c.shares, people.c.since < upto, alive)
-    return connection.execute(query.limit(1)).first() is not None
+    def now(self, id_: str) -> Person | None:
+        """A person as they stand now."""
+        with self._reading() as connection:
+            return _now(connection, id_)
 
+    def at(self, position: int, ids: Iterable[str]) -> list[Person]:
+        """Those of some people who have a profile at a position."""
+        query = select(people).where(_valid(people, position))
+        with self._reading() as connection:
+            rows = (row for some in _parts(ids) for row in connection.execute(query.where(people.c.id.in_(some))))
+            return [_person(row) for row in rows]
 
-def people_at(connection: Connection, position: int, ids: Iterable[str]) -> list[Person]:
-    """Those of some people who have a profile at a position."""
-    query = select(people).where(_valid(people, position))
-    return [_person(row) for some in _parts(ids) for row in connection.execute(query.where(people.c.id.in_(some)))]
+    def anybody_shares(self, after: int, upto: int) -> bool:
+        """Whether anybody shares at some event with ``after < position <= upto``."""
+        alive = people.c.until.is_(None) | (people.c.until > after + 1)
+        query = select(people.c.change).where(people.c.shares, people.c.since < upto, alive)
+        with self._reading() as connection:
+            return connection.execute(query.limit(1)).first() is not None
 
+    def owners_at(self, position: int, subscriptions: Iterable[str]) -> set[str]:
+        """Whose some subscriptions are at a position."""
+        query = select(revisions.c.owner).where(_valid(revisions, position))
+        with self._reading() as connection:
+            named = (query.where(revisions.c.id.in_(some)) for some in _parts(subscriptions))
+            return {owner for one in named for owner in connection.scalars(one)}
 
-def owners_at(connection: Connection, position: int, subscriptions: Iterable[str]) -> set[str]:
-    """Whose some subscriptions are at a position."""
-    query = select(revisions.c.owner).where(_valid(revisions, position))
-    return {one for some in _parts(subscriptions) for one in connection.scalars(query.where(revisions.c.id.in_(some)))}
+    def records_at(self, position: int, owner: str) -> list[dict[str, Any]]:
+        """A person's subscriptions at a position."""
+        query = select(revisions.c.record).where(_valid(revisions, position), revisions.c.owner == owner)
+        with self._reading() as connection:
+            return [json.loads(record) for record in connection.scalars(query)]
 
-
-def records_at(connection: Connection, position: int, owner: str) -> list[dict[str, Any]]:
-    """A person's subscriptions at a position."""
-    query = select(revisions.c.record).where(_valid(revisions, position), revisions.c.owner == owner)
-    return [json.loads(record) for record in connection.scalars(query)]
+    def offered(self, after: int = 0, limit: int = 100, person: str | None = None) -> list[StoredSuggestion]:
+        """Suggestions in the order in which they were written, beginning after a number."""
+        event = (suggestions.c.event, events.c.source, events.c.body)
+        rest = (suggestions.c.person, suggestions.c.subscription, suggestions.c.score, suggestions.c.created)
+        query = select(suggestions.c.number, suggestions.c.position, *event, *rest)
+        query = query.join(events, events.c.position == suggestions.c.position).where(suggestions.c.number > after)
+        if person is not None:
+            query = query.where(suggestions.c.person == person)
+        query = query.order_by(suggestions.c.number).limit(limit)
+        with self._reading() as connection:
+            return [StoredSuggestion(*row) for row in connection.execute(query)]
 
 
 def write_offers(connection: Connection, offers: Iterable[Offer]) -> None:
@@ -74,15 +98,18 @@ def write_offers(connection: Connection, offers: Iterable[Offer]) -> None:
         connection.execute(insert(suggestions).on_conflict_do_nothing(), rows)
 
 
-def offered(connection: Connection, after: int, limit: int, person: str | None) -> list[StoredSuggestion]:
-    """Suggestions in the order in which they were written."""
-    event = (suggestions.c.event, events.c.source, events.c.body)
-    rest = (suggestions.c.person, suggestions.c.subscription, suggestions.c.score, suggestions.c.created)
-    query = select(suggestions.c.number, suggestions.c.position, *event, *rest)
-    query = query.join(events, events.c.position == suggestions.c.position).where(suggestions.c.number > after)
-    if person is not None:
-        query = query.where(suggestions.c.person == person)
-    return [StoredSuggestion(*row) for row in connection.execute(query.order_by(suggestions.c.number).limit(limit))]
+def _put(connection: Connection, person: Person) -> int:
+    position = last_position(connection)
+    ended = update(people).where(people.c.id == person.id, people.c.until.is_(None)).values(until=position + 1)
+    connection.execute(ended)
+    row = {"id": person.id, "knows": json.dumps(sorted(person.knows)), "since": position, "created": now()}
+    connection.execute(insert(people).values(**row, shares=person.shares, declines=person.declines))
+    return position
+
+
+def _now(connection: Connection, id_: str) -> Person | None:
+    row = connection.execute(select(people).where(people.c.id == id_, people.c.until.is_(None))).first()
+    return None if row is None else _person(row)
 
 
 def _parts(names: Iterable[str]) -> Iterator[list[str]]:

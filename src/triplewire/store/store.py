@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from sqlalchemy.exc import DatabaseError
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError, UsageError
 from triplewire.rdf.terms import Triple
-from triplewire.store import deliveries, people, proposals
+from triplewire.store import deliveries, proposals
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.moments import last_position, moment_of, now
 from triplewire.store.notifications import notification_of, notified, numbered
+from triplewire.store.people import People, write_offers
 from triplewire.store.records import (
     DeadLetter,
     Notification,
@@ -30,7 +30,6 @@ from triplewire.store.records import (
     Revision,
     StoredEvent,
     StoredProposal,
-    StoredSuggestion,
     Webhook,
 )
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
@@ -45,7 +44,6 @@ from triplewire.store.tables import (
     revisions,
 )
 from triplewire.store.versions import learn, put_version, version_of
-from triplewire.subscriptions.profiles import Person
 
 PIPELINE = "pipeline"
 AT_ONCE = "proposals accepted at once"
@@ -65,6 +63,7 @@ class Store:
         self.url = url
         self._engine = _engine(url)
         self.deliveries = Deliveries(self._connected, self._writing)
+        self.people = People(self._connected, self._writing)
         with self._writing() as connection:
             metadata.create_all(connection)
             _check_version(connection, url)
@@ -296,49 +295,6 @@ class Store:
         with self._writing() as connection:
             return proposals.decide(connection, number, proposals.REJECTED, (), author, reason)
 
-    # people
-
-    def put_person(self, person: Person) -> int:
-        """Have a person be so for the events after the position returned."""
-        with self._writing() as connection:
-            return people.put_person(connection, person)
-
-    def person(self, id_: str) -> Person | None:
-        """A person as they stand now."""
-        with self._connected() as connection:
-            return people.person_now(connection, id_)
-
-    def decline(self, id_: str) -> int:
-        """Offer a person nothing for the events after the position returned."""
-        with self._writing() as connection:
-            known = people.person_now(connection, id_) or Person(id_)
-            return people.put_person(connection, replace(known, declines=True))
-
-    def anybody_shares(self, after: int, upto: int) -> bool:
-        """Whether anybody shares at some event with ``after < position <= upto``."""
-        with self._connected() as connection:
-            return people.anybody_shares(connection, after, upto)
-
-    def people_at(self, position: int, ids: Iterable[str]) -> list[Person]:
-        """Those of some people who have a profile at a position."""
-        with self._connected() as connection:
-            return people.people_at(connection, position, ids)
-
-    def owners_at(self, position: int, subscriptions: Iterable[str]) -> set[str]:
-        """Whose some subscriptions are at a position."""
-        with self._connected() as connection:
-            return people.owners_at(connection, position, subscriptions)
-
-    def records_at(self, position: int, owner: str) -> list[dict[str, Any]]:
-        """A person's subscriptions at a position."""
-        with self._connected() as connection:
-            return people.records_at(connection, position, owner)
-
-    def suggestions(self, after: int = 0, limit: int = 100, person: str | None = None) -> list[StoredSuggestion]:
-        """Suggestions in the order in which they were written, beginning after a number."""
-        with self._connected() as connection:
-            return people.offered(connection, after, limit, person)
-
     # what came of it
 
     def record(
@@ -368,7 +324,7 @@ class Store:
                 connection.execute(numbered(), rows)
             if letters:
                 connection.execute(insert(dead_letters).on_conflict_do_nothing(), letters)
-            people.write_offers(connection, offers)
+            write_offers(connection, offers)
             _raise_mark(connection, PIPELINE, upto)
 
     def pipeline_position(self) -> int:
