@@ -129,3 +129,17 @@ def test_a_publication_in_base64_proposes_as_any_other(store: Store) -> None:
     store.append([(source, id_, json.dumps(envelope))])
     Society(store, DEFAULT).propose(1)
     assert [one.proposal.word for one in store.proposals()] == ["Grunge"]
+
+
+def test_consent_counts_as_it_stood_at_the_event_be_it_withdrawn_before_the_batch(store: Store) -> None:
+    for name, threshold in (("lori", 0.7), ("jeff", 0.9)):
+        store.subscribe(interest(name, ["Music"]) | {"threshold": threshold}, name)
+    store.people.put(Person("lori", frozenset({"jeff"}), shares=True))
+    store.append([publication(1, f"<{NEWS}Pop>", '"Grunge"')])
+    store.people.put(Person("lori", frozenset({"jeff"})))
+    store.append([publication(2, f"<{NEWS}Pop>", '"Grunge"')])
+    standing = Standing(store, Snapshots(Path("none"), store))
+    for after, upto, offered in ((0, 1, ["jeff"]), (1, 2, []), (0, 2, ["jeff"])):
+        outcomes = matched(store, standing, after, upto)
+        assert [one.subscription for one in outcomes] == ["lori"] * (upto - after)
+        assert [one.person for one in Society(store, DEFAULT).offers(outcomes)] == offered

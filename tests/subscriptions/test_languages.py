@@ -268,6 +268,11 @@ def test_a_new_concept_is_put_in_its_place_if_it_is_told_by_its_iri_too():
     assert not pattern("interest", {"concepts": ["Music", "ex:Zouk"]}).interests[0].attached
 
 
+def test_a_new_concept_is_put_under_the_nearest_one_that_is_known():
+    [said] = pattern("interest", {"interest": "Music", "type": "Zouk", "kind": "Zouk love"}).interests
+    assert [parent for _, parent in said.attached] == [EX.Music, EX.Music]
+
+
 def test_plain_words_are_a_list_of_them():
     said = pattern("interest", "pop music; ex:Music,\n<http://example.org/Book> ,").interests
     assert said == pattern("interest", {"concepts": ["pop music", "ex:Music", "<http://example.org/Book>"]}).interests
