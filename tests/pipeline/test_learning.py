@@ -16,6 +16,7 @@ from triplewire.cli.app import app
 from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.proposed import concept_named
 from triplewire.lift.cloudevents import parse_event
+from triplewire.pipeline.snapshots import Snapshots
 from triplewire.pipeline.standing import Standing
 from triplewire.store import Store, store_url
 from triplewire.subscriptions.languages import parse_subscription, proposals
@@ -102,7 +103,7 @@ def test_a_replay_and_a_match_of_files_find_what_the_first_run_found(store: Stor
     again = random.sample(stored, len(stored))
 
     def run(events: list[Any]) -> dict[int, list[tuple[str, float]]]:
-        standing = Standing(store)
+        standing = Standing(store, Snapshots(Path("none"), store))
         matches = ((one.position, standing.at(one.position).match(parse_event(one.body))) for one in events)
         return {position: [(match.subscription, match.score) for match in found] for position, found in matches}
 
@@ -121,11 +122,13 @@ def test_accepting_a_concept_changes_nothing_for_its_proposer(store: Store) -> N
         store.subscribe(record, "lori")
         store.propose(proposals(record, parse_subscription(record, model), model), "lori", word)
         store.append([event(number, f"{word} with Pink at a concert")])
-    scores = {one.position: Standing(store).at(5).match(parse_event(one.body)) for one in store.events(0, 9)}
+    before = Standing(store, Snapshots(Path("none"), store)).at(5)
+    scores = {one.position: before.match(parse_event(one.body)) for one in store.events(0, 9)}
     for one in store.proposals():
         store.accept(one.number, "ann")
     store.append([event(9, "nothing")])
+    after = Standing(store, Snapshots(Path("none"), store)).at(5)
     for one in store.events(0, 4):
         mine = [m for m in scores[one.position] if m.subscription == NEW[one.position - 1]]
         assert mine
-        assert set(mine) <= set(Standing(store).at(5).match(parse_event(one.body)))
+        assert set(mine) <= set(after.match(parse_event(one.body)))
