@@ -208,6 +208,7 @@ def test_a_folder_holds_lines_tables_feeds_and_documents(tmp_path: Path) -> None
     assert (sum(tally.events.values()), tally.refused) == (6, 0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([b"a", b"bc", b" ", b"\n", b"\r\n", "ü".encode()])), st.integers(1, 9))
 def test_the_pieces_of_a_file_hold_each_of_its_lines_once(
     tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], size: int

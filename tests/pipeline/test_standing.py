@@ -13,8 +13,12 @@ import pytest
 from tests.pipeline.world import COMPUTERS, FURNITURE, cheaper, document, expected, offer
 from triplewire.errors import UsageError
 from triplewire.lift.cloudevents import parse_event
+from triplewire.lift.lifting import DEFAULT
 from triplewire.matching.engine.index import Index
+from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.snapshots import Snapshots
+from triplewire.pipeline.source import record_batch
+from triplewire.pipeline.stage import match_events
 from triplewire.pipeline.standing import Standing
 from triplewire.store import Store
 
@@ -86,8 +90,29 @@ def test_an_index_version_is_named_by_what_is_valid(store: Store, snapshots: Sna
     store.append([offer(6)])
     store.unsubscribe("a")
     store.append([offer(7)])
-    names = [Standing(store, snapshots).name(position) for position in range(1, 9)]
-    assert names == ["0@0", "0@0", "0@0", "0@4", "0@4", "0@4", "1@7", "1@8"]
+    names = ["0@0", "0@0", "0@0", "0@4", "0@4", "0@4", "1@7", "1@8"]
+    alone = [pa.RecordBatch.from_pydict({"position": [position]}) for position in range(1, 9)]
+    together = pa.RecordBatch.from_pydict({"position": range(1, 9)})
+    for batches in (alone, [together], [together.slice(1, 4), together.slice(5)]):
+        stretches = [one for batch in batches for one in Standing(store, snapshots).stretches(batch)]
+        assert [name for _, name, stretch in stretches for _ in range(len(stretch))] == names[-sum(map(len, batches)) :]
+
+
+def test_a_change_costs_the_events_after_it_nothing_that_grows_with_those_before(
+    store: Store, snapshots: Snapshots
+) -> None:
+    for number in range(300):
+        if number % 10 == 0:
+            store.subscribe(cheaper(f"s{number}", 5))
+        store.append([offer(number, 10 + number)])
+    standing = Standing(store, snapshots)
+    (batch,) = lift_events([record_batch(list(store.events(0, 300)))], DEFAULT)
+    rows = [
+        len(out) for index, _, one in standing.stretches(batch) for out in match_events([one], index, bindings=True)
+    ]
+    assert rows == [10] * 30
+    # Of an event there are four terms to learn, in each of the segments, which are as many as a logarithm.
+    assert standing.work["terms learned"] < 300 * 4 * 3
 
 
 def test_an_index_is_kept_while_ontology_and_snapshot_are(

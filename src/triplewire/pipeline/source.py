@@ -78,7 +78,7 @@ class EventLogReader(DataSourceStreamReader):
     def read(self, partition: Slice) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         events = open_store(self.store).events(partition.after, partition.upto)
         while rows := list(islice(events, ROWS)):
-            yield _record_batch(rows)
+            yield record_batch(rows)
 
 
 def open_store(url: str) -> Store:
@@ -91,6 +91,6 @@ def _open_store(url: str, _process: int) -> Store:
     return Store(url)
 
 
-def _record_batch(events: Sequence[StoredEvent]) -> pa.RecordBatch:
+def record_batch(events: Sequence[StoredEvent]) -> pa.RecordBatch:
     columns = {name: [getattr(event, name) for event in events] for name in ARROW_SCHEMA.names}
     return pa.RecordBatch.from_pydict(columns, ARROW_SCHEMA)

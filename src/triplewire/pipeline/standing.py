@@ -6,9 +6,9 @@ as the first run did. An index version is named after just that, not after the s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,13 @@ from triplewire.store import Revision, Store
 
 
 class Standing:
-    """An index that moves along the log, taking in and letting go only what changes on the way."""
+    """An index that moves along the log, taking in and letting go only what changes on the way.
+
+    ``work`` counts what all indexes did that it came to.
+    """
 
     def __init__(self, store: Store, snapshots: Snapshots) -> None:
+        self.work: Counter[str] = Counter()
         self._store = store
         self._snapshots = snapshots
         self._version: int | None = None
@@ -32,7 +36,7 @@ class Standing:
         """Cut a batch, in log order by its column ``position``, where something changes.
 
         Each stretch comes with its index, which is good until the next stretch is asked for, and with the name of the
-        index version.
+        index version: the ontology's version, and the first position for which it and the same subscriptions are valid.
         """
         positions = batch.column("position").to_numpy()
         if not len(positions):
@@ -40,17 +44,12 @@ class Standing:
         cuts = self._store.boundaries(int(positions[0]), int(positions[-1]))
         if self._version is not None and self._snapshots.newest(self._version) != self._snapshot:
             self._version = None  # begin from the newer one
-        for start, end in pairwise([0, *np.searchsorted(positions, cuts).tolist(), len(positions)]):
+        since = [self._store.last_boundary(int(positions[0])), *cuts]
+        starts = [0, *np.searchsorted(positions, cuts).tolist()]
+        for valid, start, end in zip(since, starts, [*starts[1:], len(positions)], strict=True):
             if start < end:
-                at = int(positions[start])
-                yield self.at(at), self.name(at), batch.slice(start, end - start)
-
-    def name(self, position: int) -> str:
-        """The name of the index version that is valid for the event at a position.
-
-        It tells the ontology's version, and the first position for which it and the same subscriptions are valid.
-        """
-        return f"{self._store.ontology_version(position)}@{self._store.last_boundary(position)}"
+                index = self.at(int(positions[start]))
+                yield index, f"{self._version}@{valid}", batch.slice(start, end - start)
 
     def at(self, position: int) -> Index:
         """The index for the event at a position."""
@@ -61,6 +60,7 @@ class Standing:
         else:
             self._change(self._store.changes(*sorted((self._position, position))), position)
         self._position = position
+        self._index.work = self.work
         return self._index
 
     def _begin(self, version: int, position: int) -> None:

@@ -126,9 +126,9 @@ def match_log(
 ) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
     standing = _standing(store, snapshots, os.getpid())
-    for batch in lift_and_keep(batches, lifting, archive):
-        for index, version, stretch in standing.stretches(batch):
-            with counting(report, index.work):
+    with counting(report, standing.work):
+        for batch in lift_and_keep(batches, lifting, archive):
+            for index, version, stretch in standing.stretches(batch):
                 yield from stage.match_events([stretch], index, bindings=True, version=version)
 
 

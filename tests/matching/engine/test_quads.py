@@ -154,7 +154,7 @@ def test_what_is_read_is_what_the_parser_reads_and_what_it_refuses_is_odd(read, 
             continue
         plain += 1
         quads = list(parse(text.encode(), RdfFormat.N_QUADS))
-        known = list(reader.texts(0))
+        known = [reader.text(term) for term in range(len(reader))]
         vertices = list(dict.fromkeys(str(end) for quad in quads for end in (quad.subject, quad.object)))
         names = [known[term].decode() if term >= 0 else None for term in documents.terms[: documents.vertices[1]]]
         assert names == [None if name.startswith("_:") else name for name in vertices]

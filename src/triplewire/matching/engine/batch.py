@@ -138,9 +138,10 @@ class _Searched:
         self, segment: Segment, gone: Flags, quick: QuickEncoder, documents: Documents, work: Counter[str]
     ) -> None:
         layout, trie, scratch = segment.layout, segment.tables.trie, segment.scratch
-        before = scratch.visits
+        visits, learned = scratch.visits, quick.learned
         offsets, groups = tries.match_batch(trie, quick.encode(documents), scratch)
-        work["nodes visited"] += scratch.visits - before
+        work["nodes visited"] += scratch.visits - visits
+        work["terms learned"] += quick.learned - learned
         most = count_members(groups, trie.offsets)
         matched, open_ = np.empty(most, np.int32), np.empty(most, np.int32)
         self.match_ends, self.open_ends = np.zeros(len(offsets), np.int64), np.zeros(len(offsets), np.int64)

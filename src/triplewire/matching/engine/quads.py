@@ -6,8 +6,8 @@ term (it uses names that the model declares the same, lists, …) is *odd*, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +96,9 @@ class Reader:
         self._stamp += count
         return status, spans
 
-    def texts(self, first: int) -> Iterator[bytes]:
-        """The texts of the terms from a number on."""
-        offsets = self.terms.offsets[first : len(self) + 1].tolist()
-        for start, end in pairwise(offsets):
-            yield self.terms.data[start:end].tobytes()
+    def text(self, term: int) -> bytes:
+        """The text of a term."""
+        return self.terms.data[self.terms.offsets[term] : self.terms.offsets[term + 1]].tobytes()
 
     def _make_room(self, terms: int, size: int) -> None:
         if len(self) > MOST_TERMS:
@@ -151,19 +149,27 @@ def _local(vertices: int) -> Local:
 class QuickEncoder:
     """Puts documents that one reader has read into the numbers of an encoder's vocabulary.
 
-    It is ``able`` to if what every term means depends on that term alone.
+    It is ``able`` to if what every term means depends on that term alone. It learns what a term means when it first
+    meets it in a document, and not before: the reader may know a million that never come again. ``learned`` counts
+    them.
     """
+
+    _rows: dict[tuple[int, ...], int]
+    _ranks: dict[tuple[int, ...], int]
+    _known: NDArray[np.bool_]
+    _meanings: Meanings
 
     def __init__(self, encoder: Encoder, reader: Reader) -> None:
         self._encoder = encoder
         self._reader = reader
         self._forgot = -1
+        self.learned = 0
         self.able = _is_able(encoder)
         self._universal = {*encoder.universal, *(label for cls in EVERY_RESOURCE for label in self._below(cls))}
 
     def encode(self, documents: Documents) -> EncodedEvents:
         """The documents as events. Those that are odd, of which more are marked now, have no labels and no arcs."""
-        meanings = self._up_to_date()
+        meanings = self._meanings_in(documents)
         mark_odd(documents, meanings, b"o" in self._encoder.vocabulary.kinds)
         most_labels, most_arcs = measure(documents, meanings, TYPE_TERM)
         vertices = int(documents.vertices[-1])
@@ -182,34 +188,47 @@ class QuickEncoder:
         )  # fmt: skip
         return events
 
-    def _up_to_date(self) -> Meanings:
-        """The meanings of all terms that the reader knows by now."""
+    def _meanings_in(self, documents: Documents) -> Meanings:
+        """The meanings of all terms in some documents, and of those met before."""
         if self._forgot != self._reader.forgot:
-            self._forgot = self._reader.forgot
-            self._rows: dict[tuple[int, ...], int] = {}
-            self._ranks: dict[tuple[int, ...], int] = {}
-            domains = len(self._encoder.vocabulary.domains.names)
-            self._meanings = Meanings(
-                of=np.empty((0, 5), np.int32),
-                odd=np.empty(0, np.bool_),
-                rows=np.zeros(1, np.int64),
-                lists=np.empty(0, np.int32),
-                ranks=np.empty((0, domains), np.int32),
-            )
-            _number(self._rows, self._universal)
-        known = len(self._meanings.odd)
-        if known < len(self._reader):
-            self._meanings = self._extended([self._learned(text) for text in self._reader.texts(known)])
+            self._begin()
+        if len(self._known) < len(self._reader):
+            size = 2 * len(self._reader)
+            self._known = _grown(self._known, size)
+            of, odd = _grown(self._meanings.of, size), _grown(self._meanings.odd, size)
+            self._meanings = self._meanings._replace(of=of, odd=odd)
+        vertices = documents.terms[: documents.vertices[-1]]
+        terms = np.concatenate([vertices[vertices >= 0], documents.arcs[: documents.arc_offsets[-1], 1]])
+        unknown = np.unique(terms[~self._known[terms]])
+        if len(unknown):
+            self._learn(unknown)
         return self._meanings
 
-    def _extended(self, learned: list[tuple[tuple[int, ...], bool]]) -> Meanings:
-        """The meanings with those of further terms, each the numbers of its rows and whether it is odd."""
+    def _begin(self) -> None:
+        """Know nothing, as the reader has begun to number terms anew."""
+        self._forgot = self._reader.forgot
+        self._rows, self._ranks = {}, {}
+        self._known = np.empty(0, np.bool_)
+        self._meanings = Meanings(
+            of=np.empty((0, 5), np.int32),
+            odd=np.empty(0, np.bool_),
+            rows=np.zeros(1, np.int64),
+            lists=np.empty(0, np.int32),
+            ranks=np.empty((0, len(self._encoder.vocabulary.domains.names)), np.int32),
+        )
+        _number(self._rows, self._universal)
+
+    def _learn(self, terms: NDArray[np.int32]) -> None:
+        """Have the meanings of further terms."""
+        learned = [self._learned(self._reader.text(term)) for term in terms.tolist()]
         old = self._meanings
+        old.of[terms] = [numbers for numbers, _ in learned]
+        old.odd[terms] = [odd for _, odd in learned]
+        self._known[terms] = True
+        self.learned += len(learned)
         rows = list(self._rows)[len(old.rows) - 1 :]
         ranks = list(self._ranks)[len(old.ranks) :]
-        return Meanings(
-            of=np.concatenate([old.of, np.array([numbers for numbers, _ in learned], np.int32)]),
-            odd=np.concatenate([old.odd, [odd for _, odd in learned]]),
+        self._meanings = old._replace(
             rows=np.concatenate([old.rows, old.rows[-1] + np.cumsum([len(row) for row in rows], dtype=np.int64)]),
             lists=np.concatenate([old.lists, np.array([number for row in rows for number in row], np.int32)]),
             ranks=np.concatenate([old.ranks, np.array(ranks, np.int32).reshape(len(ranks), old.ranks.shape[1])]),
@@ -275,6 +294,13 @@ class QuickEncoder:
                 for text in (b"c" + text_of(upper), b"r" + text_of(upper), b"r" + ANY):
                     if (number := find(text)) >= 0:
                         yield 2 * number + back
+
+
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """An array with more room, of zeros, which cost nothing before they are touched."""
+    grown = np.zeros((size, *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 def _number(rows: dict[tuple[int, ...], int], row: Iterable[int], ascending: bool = True) -> int:
