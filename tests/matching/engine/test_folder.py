@@ -123,7 +123,9 @@ def test_another_format_is_refused_by_name(saved):
     said = json.loads(header.read_text().splitlines()[0]) | {"format": files.FORMAT - 1}
     text = json.dumps(said).encode()
     header.write_bytes(b"%s\n%08x\n" % (text, crc32(text)))
-    with pytest.raises(IndexFolderError, match=f"format {files.FORMAT - 1}; this Triplewire reads {files.FORMAT}"):
+    with pytest.raises(
+        IndexFolderError, match=f"index/v.* has the format {files.FORMAT - 1}; .* {files.FORMAT}: compile it again"
+    ):
         Index.open(saved)
 
 
@@ -316,6 +318,27 @@ def test_what_a_full_disk_refused_is_not_there_and_what_came_after_it_is(saved):
     assert told(Index.open(saved)) == told(expected)
     with pytest.raises(IndexFolderError, match="elsewhere holds no index"):
         Index.open(saved.parent / "elsewhere")
+
+
+def test_what_comes_after_a_merge_that_failed_when_all_was_written_is_kept(saved, monkeypatch):
+    sync_folder, calls = folder.sync_folder, []
+
+    def failing(path: Path) -> None:
+        calls.append(path)
+        if len(calls) > 1:
+            raise OSError("the disk is gone")
+        sync_folder(path)
+
+    index = Index.open(saved)
+    name = folder.current_name(saved)
+    monkeypatch.setattr(folder, "sync_folder", failing)
+    with pytest.raises(OSError, match="the disk is gone"):
+        index.merge()
+    assert folder.current_name(saved) != name
+    index.remove("s0")
+    index.close()
+    assert not Index.open(saved)._now().has("s0")
+    assert len(Index.open(saved)) == len(index)
 
 
 def test_a_reader_that_has_looked_at_nothing_yet_finds_all_in_a_version_that_is_gone(saved, monkeypatch):

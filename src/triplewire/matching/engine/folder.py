@@ -184,10 +184,10 @@ class Writer:
             file.flush()
             os.fsync(file.fileno())
         replacement.replace(self.folder / CURRENT)
-        sync_folder(self.folder)
         if self.journal:
             self.journal.close()
-        self.journal = journal
+        self.journal = journal  # from here on the version counts, whatever goes wrong below
+        sync_folder(self.folder)
         self.clean()
         return Version(self.folder, name)
 
