@@ -86,9 +86,9 @@ def nowhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made_at_once(tmp_path_factory: pytest.TempPathFactory, nowhere: Path) -> Path:
-    """A cache that eight processes made, all at once, each compiling three signatures, half of them in reverse."""
+    """A cache that four processes made, all at once, each compiling three signatures, half of them in reverse."""
     cache = tmp_path_factory.mktemp("made") / "cache"
-    processes = [python(COMPILED, "1" if number % 2 else "-1", **caches(cache, nowhere)) for number in range(8)]
+    processes = [python(COMPILED, "1" if number % 2 else "-1", **caches(cache, nowhere)) for number in range(4)]
     for process in processes:
         out, err = process.communicate()
         assert (out[: len(EPOCHS)], err) == (EPOCHS, "")
@@ -101,7 +101,9 @@ def warm(tmp_path: Path, made_at_once: Path) -> Path:
 
 
 def test_processes_that_start_at_once_share_a_cold_cache(warm: Path, nowhere: Path) -> None:
-    assert len([path for path in warm.rglob("*") if path.is_file()]) == 3
+    files = [path for path in warm.rglob("*") if path.is_file()]
+    assert len(files) == 3
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in files)  # for other users, too
     assert python(COMPILED, **caches(warm, nowhere)).communicate() == (EPOCHS + "3\n", "")
 
 
@@ -117,7 +119,7 @@ def test_a_damaged_file_of_the_cache_is_compiled_again(warm: Path, nowhere: Path
 READ_ONLY = ("unshare", "-m", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"')
 
 
-def test_a_cache_that_cannot_be_written_is_read(warm: Path, nowhere: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_read(warm: Path) -> None:
     inside: list[str] = []
     if os.geteuid() == 0:  # to whom a mode means nothing
         inside = [*READ_ONLY, str(warm)]
@@ -126,11 +128,9 @@ def test_a_cache_that_cannot_be_written_is_read(warm: Path, nowhere: Path) -> No
     for path in (warm, *warm.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        assert python(COMPILED, inside=inside, **caches(warm, nowhere)).communicate() == (EPOCHS + "3\n", "")
         one = next(path for path in warm.rglob("*") if path.is_file())
         one.chmod(0o644)
         one.write_bytes(b"damaged")
-        assert python(COMPILED, inside=inside, **caches(warm, nowhere)).communicate() == (EPOCHS + "2\n", "")
         own = warm.parent / "own"
         for hits in (2, 3):
             assert python(COMPILED, inside=inside, **caches(warm, own)).communicate() == (f"{EPOCHS}{hits}\n", "")

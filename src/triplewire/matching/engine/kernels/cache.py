@@ -89,6 +89,7 @@ def _write(path: Path, content: bytes) -> None:
         try:
             file.write(sha256(content).digest() + content)
             file.flush()
+            Path(file.name).chmod(0o644)  # temporary files are their owner's alone, this is for all who run it
             Path(file.name).replace(path)
         except OSError:
             Path(file.name).unlink()
