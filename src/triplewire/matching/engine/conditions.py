@@ -108,7 +108,9 @@ def _ways(expression: Expression, wanted: bool, name: Names) -> list[Way]:
             return [(Attribute(path), UNDECIDED)]
         case Call("~", (Variable() | Home() as vertex, NamedNode() as concept, Literal() as threshold)) if wanted:
             return [(Demand(vertex, similar_label(concept, threshold)), UNDECIDED)]  # since the score is to be told
-        case Call("!=", (Variable() as variable, Literal() as constant)) if wanted:
+        case Call(
+            "!=", (Variable() as variable, Literal() as constant) | (Literal() as constant, Variable() as variable)
+        ) if wanted:
             return _different(variable, constant)
         case Call(operator, arguments) if wanted:
             return [_comparison(operator, arguments, name)]
