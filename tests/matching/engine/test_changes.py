@@ -52,6 +52,8 @@ class Changes(RuleBasedStateMachine):
             self.ids.remove(id_)
             self.brute.remove(id_)
             self.index.remove(id_)
+            if self.folder is not None and rng.random() < 0.5:
+                self.open_again()
             self.match(rng, False)  # at once: the next change would hide what this one left behind
 
     @rule(id_=ids)

@@ -19,10 +19,10 @@ from tests.matching.engine.encoded_worlds import (
     some_relations,
 )
 from tests.matching.engine.naive import naive
-from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, join
+from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, Ranges, Relations, join
 from triplewire.matching.engine.kernels.batch import SMALL, VISITS
 from triplewire.matching.engine.kernels.layout import END, MORE
-from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, build_trie, expand, match, match_batch
+from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, Trie, build_trie, expand, match, match_batch
 
 WORLDS = [
     Vocabulary(),
@@ -90,13 +90,77 @@ def test_a_hierarchy_changes_how_patterns_are_planned_and_not_what_they_match(wo
         patterns = some_patterns(rng, words, 40, most=7)
         relations = some_relations(rng, words)
         trie = build_trie(patterns, relations)
-        detailed += int(((trie.nodes[:, 2] == END) & (trie.nodes[:, 3] & MORE > 0)).sum())
+        detailed += details(trie)
         scratch = Scratch(trie)
         for _ in range(4):
             event = closed(some_event(rng, words), relations)
             for scratch.small in (SMALL, 0):
                 assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
     assert detailed > 100
+
+
+def details(trie: Trie) -> int:
+    return int(((trie.nodes[:, 2] == END) & (trie.nodes[:, 3] & MORE > 0)).sum())
+
+
+def below_one(count: int) -> Relations:
+    """As many labels from 2 on, all below label 1 and none below another."""
+    return Relations.of([[0], [1], *([1, 2 + number] for number in range(count))], [0])
+
+
+@pytest.mark.parametrize(("count", "expected"), [(15, 15), (16, 16), (17, 0)])
+def test_of_more_than_sixteen_patterns_that_exclude_each_other_none_has_a_detail(count: int, expected: int) -> None:
+    drawn = [([[HOME_LABEL, 2 + number], []], [(0, 0, 1)], True) for number in range(count)]
+    assert details(build_trie(encoded(drawn, no_ranges(2 + count)), below_one(count))) == expected
+
+
+@pytest.mark.parametrize(("alike", "expected"), [(2, 0), (3, 6)])
+def test_of_many_patterns_one_in_eight_must_be_able_to_match_together(alike: int, expected: int) -> None:
+    drawn = [([[HOME_LABEL, 2 + number // alike], []], [(0, 0, 1)], True) for number in range(17)]
+    assert details(build_trie(encoded(drawn, no_ranges(30)), below_one(28))) == expected
+
+
+def no_ranges(first: int) -> Ranges:
+    nothing = np.zeros(0, np.int32)
+    return Ranges(first, nothing, nothing, nothing)
+
+
+def test_patterns_at_different_levels_of_a_hierarchy_share_all_but_their_details() -> None:
+    levels = range(1, 6)
+    drawn = [
+        ([[HOME_LABEL], [one], [other]], [(0, one - 1, 1), (1, other - 1, 2)], True)
+        for one in levels
+        for other in levels
+    ]
+    patterns = encoded(drawn, no_ranges(6))
+    trie = build_trie(patterns, Relations.of([[0], *(range(1, level + 1) for level in levels)], [0] * 5))
+    event = EncodedEvent(
+        np.array([0, 1, 6, 11]),
+        np.array([HOME_LABEL, *levels, *levels], np.int32),
+        np.zeros((0, 3), np.int32),
+        np.array([(end, level - 1, end + 1) for end in (0, 1) for level in levels], np.int32),
+        np.ones(3, np.bool_),
+    )
+    scratch = Scratch(trie)
+    assert len(expand(trie, match(trie, event, scratch))) == len(drawn) == details(trie)
+    assert scratch.visits <= len(drawn) + 3
+
+
+def test_a_vertex_whose_labels_come_late_is_looked_for_by_the_arc_that_leads_on() -> None:
+    drawn = [([[HOME_LABEL], [level], []], [(0, 0, 1), (1, 1, 2)], True) for level in range(1, 4)]
+    trie = build_trie(encoded(drawn, no_ranges(4)), Relations.of([[0], [1], [1, 2], [1, 2, 3]], [0, 1]))
+    size = 50
+    event = EncodedEvent(
+        np.minimum(np.arange(size + 1), 1),
+        np.array([HOME_LABEL], np.int32),
+        np.zeros((0, size), np.int32),
+        np.array([*((0, 0, end) for end in range(1, size - 1)), (size - 2, 1, size - 1)], np.int32),
+        np.ones(size, np.bool_),
+    )
+    scratch = Scratch(trie)
+    assert details(trie) == 3
+    assert len(match(trie, event, scratch)) == 0
+    assert scratch.visits <= 3 + len(drawn)
 
 
 def test_an_event_may_have_thousands_of_vertices() -> None:
