@@ -49,7 +49,7 @@ class Trie:
     """Arrays only, so that it can be saved and mapped into memory as it is. All are made read-only.
 
     A node is four words: its first child (its last is the one before the next node's first), the number of the label
-    that it asks, its arc (see ``kernels.plan``), and where in ``checks`` its further arcs and labels are, with two
+    that it asks, its arc (see ``kernels.plan``), and where in ``checks`` its further arcs and labels are, with
     flags. Nodes 0 and 1 are the roots of injective and of homomorphic patterns. Label 0 asks nothing, plain labels are
     counted from 1. Then come the domains of ranges in ``nodes``, with ``bounds`` beside, and whole ``ranges`` in
     ``checks``.
