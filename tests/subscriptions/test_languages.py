@@ -45,6 +45,8 @@ def pattern(language, text, **more):
         ({"pattern": ["x"]}, "'pattern' should be a text"),
         ({"mapping": "bijective"}, "Expected injective or homomorphic"),
         ({"threshold": "high"}, "'threshold' should be a number"),
+        ({"threshold": 1.5}, "'threshold' should be between 0 and 1, not 1.5"),
+        ({"threshold": float("nan")}, "'threshold' should be between 0 and 1, not nan"),
         ({"prefixes": ["ex"]}, "'prefixes' should map prefixes to IRIs"),
         ({"prefixes": {"ex": 1}}, "'prefixes' should map prefixes to IRIs"),
         ({"prefixes": {"ex": "http://e/> SERVICE <http://x/"}}, "is no prefix with its IRI"),

@@ -113,6 +113,8 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         raise SubscriptionError("'mapping' has a meaning for ops and gtopss only", language=language)
     if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
         raise SubscriptionError(f"'threshold' should be a number, not {threshold!r}", language=language)
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise SubscriptionError(f"'threshold' should be between 0 and 1, not {threshold!r}", language=language)
     if not isinstance(prefixes, Mapping) or not all(isinstance(part, str) for row in prefixes.items() for part in row):
         raise SubscriptionError("'prefixes' should map prefixes to IRIs", language=language)
     own = record.get("own", {})
