@@ -163,6 +163,26 @@ def test_a_vertex_whose_labels_come_late_is_looked_for_by_the_arc_that_leads_on(
     assert scratch.visits <= 3 + len(drawn)
 
 
+@pytest.mark.parametrize("small", [SMALL, 0], ids=["masks", "lists"])
+@pytest.mark.parametrize("injective", [True, False])
+@pytest.mark.parametrize("there", [[[1, 2], [1]], [[1], [1, 2]], [[1, 2]]])
+def test_late_vertices_that_want_the_same_are_told_apart(there: list[list[int]], injective: bool, small: int) -> None:
+    drawn = [([[HOME_LABEL, home], [1], [2]], [(0, 0, 1), (0, 0, 2)], injective) for home in (1, 2)]
+    trie = build_trie(encoded(drawn, no_ranges(3)), Relations.of([[0], [1], [1, 2]], [0]))
+    rows = [[HOME_LABEL, 1, 2], *there]
+    event = EncodedEvent(
+        np.append(0, np.cumsum([len(row) for row in rows])),
+        np.array([label for row in rows for label in row], np.int32),
+        np.zeros((0, len(rows)), np.int32),
+        np.array([(0, 0, end) for end in range(1, len(rows))], np.int32),
+        np.ones(len(rows), np.bool_),
+    )
+    scratch = Scratch(trie)
+    scratch.small = small
+    assert details(trie) == 2
+    assert len(match(trie, event, scratch)) == (2 if len(there) > 1 or not injective else 0)
+
+
 def test_an_event_may_have_thousands_of_vertices() -> None:
     rng = Random(3)
     words = Vocabulary(labels=300, properties=20, ranges=0)
