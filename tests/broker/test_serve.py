@@ -23,8 +23,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.broker.clients import AUCTION, cloudevent, listening, publish, subscription
-from tests.broker.processes import descendants, name, still_there
 from tests.broker.test_sample import told
+from tests.processes import descendants, name, still_there
 from tests.subscriptions.test_profiles import PRINTED, of_its_own_case
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker.processes import descendants, still_there
+from tests.processes import descendants, still_there
 from triplewire.broker import supervisor
 from triplewire.broker.supervisor import keep_running
 
