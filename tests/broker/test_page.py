@@ -114,5 +114,5 @@ def test_terms_are_shortened_for_people(term: str, words: str) -> None:
 
 def test_a_notification_is_one_line() -> None:
     bindings = [{"?3": '"380.00"^^<http://www.w3.org/2001/XMLSchema#decimal>', "?1": "_:pc"}]
-    found = Notification(1, 2, "event-2", "urn:test", "{}", "s1", 1.0, bindings, "")
+    found = Notification(1, 2, "event-2", "urn:test", "{}", "s1", 1, 1.0, bindings, "")
     assert line(found) == '✓ s1 ← event-2   (?1 = _:pc, ?3 = "380.00")'
