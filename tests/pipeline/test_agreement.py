@@ -89,8 +89,12 @@ def event(rng: Random, number: int) -> str:
     return json.dumps(envelope | {"datacontenttype": media_type, "data": data})
 
 
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_stages_say_what_the_command_says_for_every_language(tmp_path: Path, seed: int) -> None:
+def test_the_stages_say_what_the_command_says_for_every_language(
+    tmp_path: Path, seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canonical, "is_whole", lambda: compiled)
     rng = Random(seed)
     (tmp_path / "o.ttl").write_text(document(ontology(rng))["text"])
     records = [record(rng, number) for number in range(40)]

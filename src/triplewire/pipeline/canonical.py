@@ -18,6 +18,7 @@ import pyarrow as pa
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import Envelope, open_envelope, parse_envelope
 from triplewire.lift.lifting import Lifting
+from triplewire.matching.engine.kernels.cache import is_whole
 from triplewire.matching.engine.kernels.quads import GRAPHS, ODD
 from triplewire.matching.engine.quads import Reader
 from triplewire.matching.engine.texts import Texts
@@ -45,6 +46,9 @@ ARROW_SCHEMA = pa.schema(
 
 MOST_BYTES = 64 << 20
 """Documents of so many bytes, or of a little more, travel in one record batch."""
+
+FEW = 200
+"""So few events are not worth a minute's wait for kernels to be compiled."""
 
 N_TRIPLES = "application/n-triples"
 LINES = (N_TRIPLES, "application/n-quads")
@@ -88,6 +92,11 @@ def refusal_of(error: BaseException) -> str:
     """An error's account as JSON, in ASCII, since a message may have half characters that no encoding can hold."""
     told = error.as_dict() if isinstance(error, EventError) else {"error": type(error).__name__, "message": str(error)}
     return json.dumps(told)
+
+
+def worth_kernels(events: int) -> bool:
+    """Whether to match so many events by kernels: always, unless they would have to be compiled for a few."""
+    return events > FEW or (events > 0 and is_whole())
 
 
 def _cuts(lengths: Sequence[int]) -> Iterator[slice]:
@@ -140,8 +149,8 @@ def _in_lines(envelope: Envelope, lifting: Lifting) -> bool:
 
 def _homes(envelopes: Sequence[Envelope]) -> list[str | None]:
     """The home vertices of documents in lines, empty if there is none; None if only the parser can tell."""
-    if not envelopes:
-        return []
+    if not worth_kernels(len(envelopes)):
+        return [None] * len(envelopes)
     documents = Texts.of(envelope.attributes["data"].encode() for envelope in envelopes)
     named = Texts.of(_name(envelope.attributes.get("home", "")).encode() for envelope in envelopes)
     status, spans = _reader().homes(documents.data, documents.offsets, named.data, named.offsets)

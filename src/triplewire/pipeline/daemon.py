@@ -8,6 +8,7 @@ from socket import socket
 import pandas  # noqa: F401 (the exchange of record batches needs it)
 from pyspark import daemon, worker  # noqa: F401 (the worker's module is loaded after the fork otherwise)
 
+from triplewire.matching.engine.kernels.cache import is_whole
 from triplewire.matching.engine.warmup import warm
 from triplewire.pipeline import batch, stream  # noqa: F401 (what workers run)
 
@@ -23,7 +24,8 @@ def work_quietly(sock: socket, authenticated: bool) -> int:
 
 
 if __name__ == "__main__":
-    warm()
+    if is_whole():  # to compile them takes a minute, for which the first events need not wait
+        warm()
     gc.collect()
     gc.freeze()  # the collector runs after every task: spare it what was loaded here
     daemon.worker = work_quietly

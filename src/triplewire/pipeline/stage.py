@@ -19,7 +19,7 @@ from triplewire.matching.engine.batch import read_event
 from triplewire.matching.engine.index import Index
 from triplewire.matching.matcher import Match, Matcher
 from triplewire.pipeline import canonical
-from triplewire.pipeline.canonical import refusal_of
+from triplewire.pipeline.canonical import refusal_of, worth_kernels
 
 TOLD = pa.list_(
     pa.struct(
@@ -85,7 +85,7 @@ class Groups(NamedTuple):
 
 
 def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
-    if not isinstance(matcher, Index):
+    if not isinstance(matcher, Index) or not worth_kernels(batch.num_rows):
         return _one_by_one(batch, matcher, bindings)
     found = matcher.match_batch(batch, bindings)
     if found.matches is not None:
@@ -113,7 +113,7 @@ def _told_refused(refused: dict[int, EventError]) -> dict[int, str]:
 
 
 def _one_by_one(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
-    """By one of the papers' matchers, which know single events only."""
+    """By one of the papers' matchers, which know single events only; or by any, for a few events."""
     told: list[list[dict[str, object]]] = []
     refused: dict[int, str] = {}
     columns = (batch.column(name).to_pylist() for name in ("id", "home", "data"))

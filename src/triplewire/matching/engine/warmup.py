@@ -10,6 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine.index import Index
+from triplewire.matching.engine.kernels.cache import say_whole
 from triplewire.matching.engine.quads import Reader
 from triplewire.matching.engine.texts import Texts
 from triplewire.rdf.graph import Event, Graph
@@ -51,6 +52,7 @@ def warm() -> None:
         Index.open(Path(folder)).match_batch(batch)
     documents, homes = Texts.of(map(str.encode, texts)), Texts.of([b"", b"_:H"])
     Reader().homes(documents.data, documents.offsets, homes.data, homes.offsets)
+    say_whole()
 
 
 if __name__ == "__main__":

@@ -42,6 +42,20 @@ def _folders() -> list[Path]:
 
 
 FOLDERS = _folders()
+WHOLE = "whole"
+"""The file that says that all kernels are there."""
+
+
+def is_whole() -> bool:
+    """Whether every kernel that matching may need is kept, so that none has to be compiled."""
+    return any((folder / WHOLE).exists() for folder in FOLDERS)
+
+
+def say_whole() -> None:
+    for folder in FOLDERS:
+        with suppress(OSError):
+            _write(folder / WHOLE, b"")
+            break
 
 
 class KernelCache(NullCache):
