@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
 from triplewire.broker.bodies import ExactJSONResponse
 from triplewire.broker.problems import ProblemError
@@ -29,38 +29,30 @@ NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 router = APIRouter(prefix="/v1/feeds", tags=["feeds"])
 
-IfNoneMatch = Annotated[str | None, Header()]
-IfModifiedSince = Annotated[str | None, Header()]
+
+@dataclass(frozen=True)
+class Known:
+    """What a client says that it has: by tags, or by its date."""
+
+    if_none_match: Annotated[str | None, Header()] = None
+    if_modified_since: Annotated[str | None, Header()] = None
+
+
+Asked = Annotated[Known, Depends()]
 
 
 @router.get("/atom/{subscription_id:path}", response_class=Response, responses={304: {}})
-def atom_feed(
-    request: Request,
-    shared: Shared,
-    subscription_id: str,
-    if_none_match: IfNoneMatch = None,
-    if_modified_since: IfModifiedSince = None,
-) -> Response:
+def atom_feed(request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as an Atom feed, newest first."""
     found = _found(shared, subscription_id)
-    return _answer(found, if_none_match, if_modified_since, lambda: Response(_atom(found, request), media_type=ATOM))
+    return _answer(found, known, lambda: Response(_atom(found, request), media_type=ATOM))
 
 
 @router.get("/json/{subscription_id:path}", response_class=Response, responses={304: {}})
-def json_feed(
-    request: Request,
-    shared: Shared,
-    subscription_id: str,
-    if_none_match: IfNoneMatch = None,
-    if_modified_since: IfModifiedSince = None,
-) -> Response:
+def json_feed(request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as a JSON Feed, newest first."""
     found = _found(shared, subscription_id)
-
-    def made() -> Response:
-        return ExactJSONResponse(_json(found, request), media_type=JSON_FEED)
-
-    return _answer(found, if_none_match, if_modified_since, made)
+    return _answer(found, known, lambda: ExactJSONResponse(_json(found, request), media_type=JSON_FEED))
 
 
 @dataclass(frozen=True)
@@ -83,8 +75,9 @@ def _found(shared: State, id_: str) -> _Feed:
     return _Feed(id_, entries, entries[0].created, f'"{entries[0].number}"')
 
 
-def _answer(feed: _Feed, tags: str | None, since: str | None, made: Callable[[], Response]) -> Response:
+def _answer(feed: _Feed, known: Known, made: Callable[[], Response]) -> Response:
     """The feed, unless the client has it as it is."""
+    tags, since = known.if_none_match, known.if_modified_since
     updated = datetime.fromisoformat(feed.updated)
     headers = {"ETag": feed.tag, "Cache-Control": "no-cache"}
     over = datetime.now(UTC) - updated >= timedelta(seconds=1)  # else more may come that has the same date

@@ -211,6 +211,10 @@ class ConceptModel:
             return (plain or texts)[0].value
         return local_name(term) if isinstance(term, NamedNode) else str(term)
 
+    def concepts_called(self, word: str) -> tuple[NamedNode, ...]:
+        """The concepts that a word may mean: as their name or label, or else in another form of the word."""
+        return self.words.concepts_called(word) or self.dictionary.called(word)
+
     def nearest(self, word: str) -> NamedNode | None:
         """The class, property or concept whose name or label a misspelt word most likely meant."""
         found = self._spelling.nearest(fold(word))

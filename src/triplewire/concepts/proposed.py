@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, unquote
@@ -99,7 +99,7 @@ def publication_proposals(graph: Graph, model: ConceptModel) -> Iterator[Proposa
 def concepts_meant(term: Term, model: ConceptModel) -> tuple[NamedNode, ...]:
     """The known concepts that a term may stand for: as their name, or as a word for them."""
     if isinstance(term, Literal):
-        return model.words.concepts_called(term.value) or model.dictionary.called(term.value)
+        return model.concepts_called(term.value)
     names = sorted(model.aliases(term), key=str)
     return tuple(name for name in names if isinstance(name, NamedNode) and name in model.concept_parents)
 
@@ -121,7 +121,11 @@ def concept_named(name: str, model: ConceptModel) -> NamedNode:
     """The one known concept that a text names, by its IRI or by a word for it."""
     iri = name.removeprefix("<").removesuffix(">")
     by_iri = [concept for concept in model.concept_parents if concept.value == iri]
-    found = by_iri or concepts_meant(Literal(name), model)
+    return only(by_iri or concepts_meant(Literal(name), model), name, model)
+
+
+def only(found: Sequence[NamedNode], name: str, model: ConceptModel) -> NamedNode:
+    """The one concept that was found for a name."""
     if len(found) > 1:
         raise UsageError(f"{name!r} may mean {', '.join(map(str, found))}: write one of them in full")
     if not found:

@@ -9,7 +9,8 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.model import ConceptModel
-from triplewire.errors import OntologyError
+from triplewire.concepts.proposed import only
+from triplewire.errors import OntologyError, UsageError
 
 _TAGGED = re.compile(r"(.*[^@])@([A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*)")
 
@@ -36,14 +37,10 @@ def read_wordlist(path: Path, model: ConceptModel) -> Iterator[tuple[NamedNode, 
 def _concept(name: str, model: ConceptModel, where: str) -> NamedNode:
     if name.startswith("<") and name.endswith(">"):
         return NamedNode(name[1:-1])
-    found = model.words.concepts_called(name) or model.dictionary.called(name)
-    if len(found) > 1:
-        raise OntologyError(f"{where}: {name!r} may mean {', '.join(map(str, found))}: write one of them in full")
-    if not found:
-        near = model.nearest(name)
-        hint = f" Did you mean {model.label(near)}?" if near is not None else ""
-        raise OntologyError(f"{where}: no concept is called {name!r}.{hint}")
-    return found[0]
+    try:
+        return only(model.concepts_called(name), name, model)
+    except UsageError as error:
+        raise OntologyError(f"{where}: {error}") from None
 
 
 def _word(text: str) -> Literal:

@@ -113,7 +113,7 @@ class _Builder(TermBuilder):
     def concept(self, children: list[Token]) -> NamedNode:
         """The concept that a word means, or a text in quotes."""
         word = self._unquoted(children[0]) if children[0].type == "STRING" else str(children[0])
-        found = self.model.words.concepts_called(word) or self.model.dictionary.called(word)
+        found = self.model.concepts_called(word)
         if len(found) > 1:
             names = ", ".join(map(str, found))
             raise self.fail(f"{word!r} may mean {names}: write one of them in full.", children[0])

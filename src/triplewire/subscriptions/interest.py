@@ -148,7 +148,7 @@ def _called(
     prefix, colon, local = word.partition(":")
     if colon and prefix in prefixes:
         return (_node(prefixes[prefix] + local, place),)
-    found = model.words.concepts_called(word) or model.dictionary.called(word)
+    found = model.concepts_called(word)
     if not found and proposed(word) in model.concept_parents:  # accepted, and given another label since
         return (proposed(word),)
     return (_node(word, place),) if not found and colon and local.startswith("//") else found
