@@ -20,11 +20,12 @@ BELOW["concepts"] = BELOW["lift"] | {"lift"}
 BELOW["subscriptions"] = BELOW["concepts"] | {"concepts"}
 BELOW["matching"] = BELOW["subscriptions"] | {"subscriptions"}
 BELOW["__init__"] = BELOW["matching"] | {"matching"}
+BELOW["configuration"] = {"errors", ""}
 BELOW["testing"] = BELOW["matching"] | {"matching"}
 BELOW["store"] = BELOW["matching"] | {"matching"}
 BELOW["pipeline"] = BELOW["store"] | {"store"}
-BELOW["broker"] = BELOW["store"] | {"store"}
-BELOW["cli"] = BELOW["store"] | {"store", "pipeline", "broker", "testing"}
+BELOW["broker"] = BELOW["store"] | {"store", "configuration"}
+BELOW["cli"] = BELOW["store"] | {"store", "pipeline", "broker", "testing", "configuration"}
 BELOW["__main__"] = {"cli"}
 """The rooms that a room may import from."""
 

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from triplewire.broker.dispatcher import Dispatcher
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import keep_running
 from triplewire.broker.words import line
+from triplewire.configuration import Configuration
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import load_lifting
 from triplewire.store import Store, store_url
@@ -29,25 +29,21 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_FEW = 20
 
 
-def serve(
-    home: Path,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    sample: Path | None = None,
-    accept_proposals: bool = False,
-    allowed: Sequence[str] = (),
-) -> None:
-    """Run the broker with its page, and the pipeline, on the data folder ``home`` until interrupted.
+def serve(configuration: Configuration) -> None:
+    """Run the broker with its page, and the pipeline, on the data folder until interrupted.
 
-    With ``accept_proposals``, a new concept is everybody's at once, without review. Webhooks may be called at public
-    addresses and in the networks ``allowed``.
     There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
     """
-    addresses = Addresses(networks(allowed))
+    home, host, sample = configuration.home, configuration.host, configuration.sample
+    addresses = Addresses(networks(configuration.allow_network))
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
-    with suppress(KeyboardInterrupt), _listener(host, port) as listener, closing(_opened(home)) as store:
-        store.accept_at_once(accept_proposals)
+    with (
+        suppress(KeyboardInterrupt),
+        _listener(host, configuration.port) as listener,
+        closing(_opened(home)) as store,
+    ):
+        store.accept_at_once(configuration.accept_proposals)
         if sample is not None and not load_sample(store, sample):
             say(f"{home} has events already, so the sample is not loaded again.")
         asyncio.run(_serve(store, home, listener, host, sample is not None, addresses))

@@ -21,8 +21,10 @@ from triplewire.cli.console import BAD_INPUT, Home, progress
 from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
+from triplewire.cli.options import with_settings
 from triplewire.cli.subscription import subscription
 from triplewire.cli.synonyms import synonyms
+from triplewire.configuration import Configuration
 from triplewire.errors import (
     EventError,
     IndexFolderError,
@@ -293,30 +295,12 @@ def _place(text: str | None) -> int | datetime | None:
 
 
 @app.command()
-def serve(
-    home: Home = Path(_FOLDER),
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on.", envvar="PORT", min=0, max=65535)] = 8080,
-    sample: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A sample world to load first.", exists=True, file_okay=False),
-    ] = None,
-    accept_proposals: Annotated[
-        bool, typer.Option("--accept-proposals", help="New concepts are everybody's at once, without review.")
-    ] = False,
-    allow_network: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NET",
-            help="A network, such as 127.0.0.0/8, in which webhooks may be called, though it is not public.",
-            envvar="TRIPLEWIRE_ALLOW_NETWORKS",
-        ),
-    ] = None,
-) -> None:
+@with_settings
+def serve(configuration: Configuration) -> None:
     """Run the broker with its web page, and the pipeline behind it."""
     from triplewire.broker.serve import serve as run_broker
 
-    run_broker(home, host, port, sample, accept_proposals, allow_network or ())
+    run_broker(configuration)
 
 
 @app.callback(invoke_without_command=True)
