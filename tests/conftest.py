@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.postgres import PostgreSQL
 from triplewire.pipeline.session import session
+from triplewire.store import Store
+from triplewire.store import store_url as embedded
 
 # Functions of a test module travel to Spark's workers by name, so workers must find the tests' folder.
 WORKERS_FIND_TESTS = {"spark.executorEnv.PYTHONPATH": str(Path(__file__).parent)}
@@ -20,6 +23,31 @@ def spark() -> Iterator[SparkSession]:
     spark = session(settings=WORKERS_FIND_TESTS)
     yield spark
     spark.stop()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    """The one PostgreSQL server of a test run, started by the first test that asks for it."""
+    server = PostgreSQL()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def _template(postgresql: PostgreSQL) -> str:
+    """A database with the tables of a store, to make others from."""
+    postgresql.run("CREATE DATABASE store")
+    Store(postgresql.url("store")).close()
+    return "store"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store, of either kind."""
+    if request.param == "sqlite":
+        return embedded(tmp_path)
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    return server.new_database(request.getfixturevalue("_template"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

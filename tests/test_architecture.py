@@ -34,6 +34,7 @@ HOMES = {
     "pyspark": "pipeline/*",
     "sqlalchemy": "store/*",
     "sqlite3": "store/*",
+    "alembic": "store/*",
     "psycopg": "store/*",
     "fastapi": "broker/*",
     "starlette": "broker/*",

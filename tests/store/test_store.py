@@ -119,15 +119,6 @@ def test_many_writers_at_once_lose_nothing(tmp_path):
     store.close()
 
 
-def test_a_store_of_another_version_is_refused_by_name(tmp_path):
-    Store(store_url(tmp_path)).close()
-    with sqlite3.connect(tmp_path / "triplewire.db") as connection:
-        connection.execute("UPDATE marks SET value = 99 WHERE name = 'schema'")
-    connection.close()
-    with pytest.raises(StoreError, match="schema 99"):
-        Store(store_url(tmp_path))
-
-
 def test_a_file_that_is_no_database_is_refused_by_name(tmp_path):
     (tmp_path / "triplewire.db").write_bytes(b"something else\n" * 1000)
     with pytest.raises(StoreError, match=r"triplewire\.db: file is not a database"):

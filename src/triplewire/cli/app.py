@@ -22,6 +22,7 @@ from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.cli.options import with_settings
+from triplewire.cli.store import store
 from triplewire.cli.subscription import subscription
 from triplewire.cli.synonyms import synonyms
 from triplewire.configuration import Configuration
@@ -51,6 +52,7 @@ app.add_typer(pipeline, name="pipeline")
 app.add_typer(ontology_commands, name="ontology")
 app.add_typer(event, name="event")
 app.add_typer(subscription, name="subscription")
+app.add_typer(store, name="store")
 app.add_typer(synonyms, name="synonyms")
 
 Ontology = Annotated[

@@ -50,6 +50,15 @@ OntologyFiles = Annotated[
 Home = Annotated[
     Path, typer.Option("--home", metavar="DIR", help="The data folder.", envvar="TRIPLEWIRE_HOME", file_okay=False)
 ]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The store, such as postgresql://USER@HOST/DATABASE; a file in the data folder if left out.",
+        envvar="TRIPLEWIRE_STORE",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="F.svg", help="Draw a picture into this file.")]
 

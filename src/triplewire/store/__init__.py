@@ -1,5 +1,6 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
+from triplewire.store.database import upgrade
 from triplewire.store.moments import moment_of
 from triplewire.store.records import (
     Attempt,
@@ -36,4 +37,5 @@ __all__ = [
     "Webhook",
     "moment_of",
     "store_url",
+    "upgrade",
 ]

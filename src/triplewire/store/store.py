@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pyoxigraph import NamedNode
-from sqlalchemy import ColumnElement, Connection, Engine, create_engine, event, func, or_, select, union
+from sqlalchemy import ColumnElement, Connection, func, or_, select, union
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.exc import DatabaseError
 
 from triplewire.concepts.proposed import Proposal
-from triplewire.errors import StoreError, UsageError
+from triplewire.errors import UsageError
 from triplewire.rdf.terms import Triple
 from triplewire.store import deliveries, proposals
+from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.moments import last_position, moment_of, now
 from triplewire.store.notifications import notification_of, notified, numbered
@@ -34,11 +33,9 @@ from triplewire.store.records import (
 )
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import (
-    SCHEMA_VERSION,
     dead_letters,
     events,
     marks,
-    metadata,
     notifications,
     ontologies,
     revisions,
@@ -61,15 +58,14 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._engine = _engine(url)
+        self._database = Database(url)
+        self._connected = self._database.reading
+        self._writing = self._database.writing
         self.deliveries = Deliveries(self._connected, self._writing)
         self.people = People(self._connected, self._writing)
-        with self._writing() as connection:
-            metadata.create_all(connection)
-            _check_version(connection, url)
 
     def close(self) -> None:
-        self._engine.dispose()
+        self._database.close()
 
     # events
 
@@ -359,41 +355,6 @@ class Store:
         query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
         with self._connected() as connection:
             return [DeadLetter(*row) for row in connection.execute(query)]
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._connected() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            yield connection
-            connection.commit()
-
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        try:
-            with self._engine.connect() as connection:
-                yield connection
-        except DatabaseError as error:
-            raise StoreError(f"{self.url}: {error.orig}") from error
-
-
-def _engine(url: str) -> Engine:
-    """SQLite in WAL mode: readers never wait, and a commit is on disk before it returns."""
-    engine = create_engine(url, isolation_level=None, connect_args={"timeout": 30})
-
-    @event.listens_for(engine, "connect")
-    def _settings(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA busy_timeout=30000")
-
-    return engine
-
-
-def _check_version(connection: Connection, url: str) -> None:
-    connection.execute(insert(marks).values(name="schema", value=SCHEMA_VERSION).on_conflict_do_nothing())
-    found = connection.scalar(select(marks.c.value).where(marks.c.name == "schema"))
-    if found != SCHEMA_VERSION:
-        raise StoreError(f"{url} was written by another version of Triplewire: schema {found}, not {SCHEMA_VERSION}")
 
 
 def _append(connection: Connection, source: str, id_: str, body: str) -> int:

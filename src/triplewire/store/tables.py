@@ -1,17 +1,24 @@
-"""The tables. A log position is an event's place in the log; everything else is dated by it."""
+"""The tables. A log position is an event's place in the log; everything else is dated by it.
+
+Whoever changes a table adds a revision to ``migrations/versions``, which makes the same change where there are data.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint
-
-SCHEMA_VERSION = 4
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, Table, UniqueConstraint
+from sqlalchemy import Text as AnyText
 
 metadata = MetaData()
+
+Number = BigInteger().with_variant(Integer(), "sqlite")
+"""Sixty-four bits. SQLite has one kind of integer, and counts rows by that name only."""
+Text = AnyText().with_variant(AnyText(collation="C"), "postgresql")
+"""Compared by code points, as SQLite does and Python, whatever the language of the database."""
 
 events = Table(
     "events",
     metadata,
-    Column("position", Integer, primary_key=True),
+    Column("position", Number, primary_key=True),
     Column("source", Text, nullable=False),
     Column("id", Text, nullable=False),
     Column("body", Text, nullable=False),
@@ -24,12 +31,12 @@ events = Table(
 revisions = Table(
     "revisions",
     metadata,
-    Column("change", Integer, primary_key=True),
+    Column("change", Number, primary_key=True),
     Column("id", Text, nullable=False),
     Column("owner", Text, nullable=False),
     Column("record", Text, nullable=False),
-    Column("since", Integer, nullable=False),
-    Column("until", Integer, nullable=True),
+    Column("since", Number, nullable=False),
+    Column("until", Number, nullable=True),
     Column("created", Text, nullable=False),
     Index("revisions_by_id", "id"),
     Index("revisions_by_owner", "owner"),
@@ -42,8 +49,8 @@ revisions = Table(
 ontologies = Table(
     "ontologies",
     metadata,
-    Column("version", Integer, primary_key=True),
-    Column("since", Integer, nullable=False),
+    Column("version", Number, primary_key=True),
+    Column("since", Number, nullable=False),
     Column("documents", Text, nullable=False),
     Column("author", Text, nullable=False),
     Column("reason", Text, nullable=False),
@@ -63,7 +70,7 @@ documents = Table(
 proposals = Table(
     "proposals",
     metadata,
-    Column("number", Integer, primary_key=True),
+    Column("number", Number, primary_key=True),
     Column("concept", Text, nullable=False),
     Column("word", Text, nullable=False),
     Column("relation", Text, nullable=False),
@@ -74,7 +81,7 @@ proposals = Table(
     Column("state", Text, nullable=False),
     Column("author", Text, nullable=False, default=""),
     Column("reason", Text, nullable=False, default=""),
-    Column("version", Integer, nullable=True),
+    Column("version", Number, nullable=True),
     UniqueConstraint("concept", "parent", "proposer"),
     Index("proposals_by_proposer", "proposer"),
     sqlite_autoincrement=True,
@@ -85,11 +92,11 @@ proposals = Table(
 notifications = Table(
     "notifications",
     metadata,
-    Column("number", Integer, primary_key=True),
-    Column("position", Integer, nullable=False),
+    Column("number", Number, primary_key=True),
+    Column("position", Number, nullable=False),
     Column("event", Text, nullable=False),
     Column("subscription", Text, nullable=False),
-    Column("sequence", Integer, nullable=False),
+    Column("sequence", Number, nullable=False),
     Column("score", Float, nullable=False),
     Column("bindings", Text, nullable=False),
     Column("version", Text, nullable=False),
@@ -103,13 +110,13 @@ notifications = Table(
 people = Table(
     "people",
     metadata,
-    Column("change", Integer, primary_key=True),
+    Column("change", Number, primary_key=True),
     Column("id", Text, nullable=False),
     Column("knows", Text, nullable=False),
     Column("shares", Boolean, nullable=False),
     Column("declines", Boolean, nullable=False),
-    Column("since", Integer, nullable=False),
-    Column("until", Integer, nullable=True),
+    Column("since", Number, nullable=False),
+    Column("until", Number, nullable=True),
     Column("created", Text, nullable=False),
     Index("people_by_id", "id"),
     sqlite_autoincrement=True,
@@ -119,8 +126,8 @@ people = Table(
 suggestions = Table(
     "suggestions",
     metadata,
-    Column("number", Integer, primary_key=True),
-    Column("position", Integer, nullable=False),
+    Column("number", Number, primary_key=True),
+    Column("position", Number, nullable=False),
     Column("event", Text, nullable=False),
     Column("person", Text, nullable=False),
     Column("subscription", Text, nullable=False),
@@ -136,7 +143,7 @@ suggestions = Table(
 deliveries = Table(
     "deliveries",
     metadata,
-    Column("number", Integer, primary_key=True),
+    Column("number", Number, primary_key=True),
     Column("subscription", Text, nullable=False, unique=True),
     Column("url", Text, nullable=False),
     Column("format", Text, nullable=False),
@@ -144,12 +151,12 @@ deliveries = Table(
     Column("old_secret", Text, nullable=True),
     Column("old_until", Text, nullable=True),
     Column("state", Text, nullable=False),
-    Column("since", Integer, nullable=False),
-    Column("last", Integer, nullable=False),
+    Column("since", Number, nullable=False),
+    Column("last", Number, nullable=False),
     Column("due", Text, nullable=False),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("delivered", Integer, nullable=False, default=0),
-    Column("sent", Integer, nullable=False, default=0),
+    Column("attempts", Number, nullable=False, default=0),
+    Column("delivered", Number, nullable=False, default=0),
+    Column("sent", Number, nullable=False, default=0),
     Column("failing_since", Text, nullable=True),
     Column("reason", Text, nullable=False, default=""),
     Column("last_success", Text, nullable=True),
@@ -159,15 +166,15 @@ deliveries = Table(
 dead_letters = Table(
     "dead_letters",
     metadata,
-    Column("position", Integer, primary_key=True),
+    Column("position", Number, primary_key=True, autoincrement=False),
     Column("reason", Text, nullable=False),
     Column("created", Text, nullable=False),
 )
 
-# One row of its kind each: how far the pipeline has got, and the version of these tables.
+# One row of its kind each, such as how far the pipeline has got.
 marks = Table(
     "marks",
     metadata,
     Column("name", Text, primary_key=True),
-    Column("value", Integer, nullable=False),
+    Column("value", Number, nullable=False),
 )

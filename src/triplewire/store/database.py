@@ -1,0 +1,127 @@
+"""Connections to the database of a store: SQLite in a file, or PostgreSQL.
+
+Writers take turns, on both. So what is numbered becomes visible in the order of its numbers: whoever reads up to a
+number has seen all that will ever be below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DatabaseError
+
+from triplewire.errors import StoreError, UsageError
+from triplewire.store import schema
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+TURN = 7_747_073
+"""The number of the advisory lock that PostgreSQL's writers take turns by."""
+
+
+class Database:
+    """A database with the tables of a store, made if there are none. Open one per process, after a fork.
+
+    Old tables of an embedded store are brought up to date, and a copy of it is kept. Those of a database that others
+    look after are left alone unless ``upgrade`` says otherwise.
+    """
+
+    def __init__(self, url: str, upgrade: bool = False) -> None:
+        parsed = _parsed(url)
+        self.name = parsed.set(query={}).render_as_string(hide_password=True)
+        self.kind = parsed.get_backend_name()
+        self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
+        try:
+            self._prepare(upgrade or self.kind == SQLITE)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for reading."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except DatabaseError as error:
+            raise StoreError(f"{self.name}: {str(error.orig).strip()}") from error
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
+        with self.reading() as connection:
+            if self.kind == SQLITE:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:turn)"), {"turn": TURN})
+            yield connection
+            connection.commit()
+
+    def _prepare(self, upgrade: bool) -> None:
+        """Have the tables be those that this software knows, or refuse the store."""
+        with self.reading() as connection:
+            found = schema.version(connection)
+        if found == schema.HEAD:
+            return
+        schema.check(found, self.name)
+        if found and not upgrade:
+            raise StoreError(
+                f"{self.name}: its tables have version {found}, and this Triplewire works with {schema.HEAD}. "
+                f"Stop what uses it, back it up, and run `triplewire store upgrade`"
+            )
+        with self.writing() as connection:
+            found = schema.version(connection)  # another process may have been quicker
+            if found == 0:
+                schema.create(connection)
+            elif found < schema.HEAD:
+                if self.kind == SQLITE:
+                    schema.keep_copy(Path(self._engine.url.database or ""), found)
+                schema.migrate(connection)
+
+
+def upgrade(url: str) -> None:
+    """Bring a store's tables up to date, whoever looks after it."""
+    Database(url, upgrade=True).close()
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = URL.create("nothing")
+    if parsed.get_backend_name() not in (SQLITE, POSTGRESQL):
+        raise UsageError("a store's address is sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+    return parsed
+
+
+def _sqlite(url: URL) -> Engine:
+    """In WAL mode: readers never wait, and a commit is on disk before it returns."""
+    engine = create_engine(url, connect_args={"timeout": 30})
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA busy_timeout=30000")
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced."""
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _: object) -> None:
+        """Have a commit be on disk before it returns, even where the database is set up to be hasty."""
+        hasty = "current_setting('synchronous_commit') = 'off'"
+        connection.execute(f"SELECT set_config('synchronous_commit', 'on', false) WHERE {hasty}")
+        connection.commit()
+
+    return engine
