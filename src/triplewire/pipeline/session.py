@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from triplewire.pipeline import jvm
+from triplewire.pipeline.interpreter import workers_python
 
 EMBEDDED = "local[*,4]"
 """The master when none is named: this process's own JVM, with all its cores.
@@ -114,5 +114,5 @@ def _archived_classes(java: jvm.Java) -> list[str]:
 def _prepare_environment(java: jvm.Java, local: bool) -> None:
     os.environ["JAVA_HOME"] = str(jvm.home(java))
     if local:
-        os.environ["PYSPARK_PYTHON"] = sys.executable  # workers have what we have
+        os.environ["PYSPARK_PYTHON"] = str(workers_python())  # workers have what we have
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
