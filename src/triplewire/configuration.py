@@ -59,6 +59,22 @@ class Configuration:
     allow_network: tuple[str, ...] = row(
         (), "Networks, such as `127.0.0.0/8`, in which webhooks may be called, though they are not public."
     )
+    pipeline: str = row(
+        "embedded",
+        "Whether the pipeline is run by us, or elsewhere on the same store.",
+        choices=("embedded", "elsewhere"),
+    )
+    most_waiting: int = row(10_000, "Events that may wait to be written; further ones are refused with 429.", least=1)
+    most_lag: int = row(1_000_000, "Events that may wait to be matched; further ones are refused with 429.", least=1)
+    least_free: int = row(200, "MiB of the disk that are kept free; below, events are refused with 429.", least=0)
+    shutdown_seconds: int = row(10, "How long requests that are under way may take when the broker ends.", least=0)
+    log: str = row("text", "How log lines are written, to standard error.", choices=("text", "json"))
+    log_level: str = row(
+        "",
+        "From which level on.",
+        choices=("", "debug", "info", "warning", "error"),
+        shown="`info` for json, `warning` for text",
+    )
 
 
 def configured(
@@ -211,7 +227,7 @@ def _hint(name: str, known: Mapping[str, Any]) -> str:
 
 def _allowed(setting: Setting) -> str:
     if setting.choices:
-        return f" ({' or '.join(setting.choices)})"
+        return f" ({', '.join(filter(None, setting.choices))})"
     if setting.least is not None and setting.most is not None:
         return f" ({setting.least:g} to {setting.most:g})"
     return f" (at least {setting.least:g})" if setting.least is not None else ""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -30,9 +31,10 @@ def broker(store: Store) -> Iterator[httpx.Client]:
 
 
 @contextmanager
-def served(store: Store) -> Iterator[str]:
+def served(store: Store, **settings: Any) -> Iterator[str]:
     """The broker on a free port of this machine; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="warning", timeout_graceful_shutdown=1))
+    app = create_app(store, **settings)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

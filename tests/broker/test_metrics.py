@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.world import offer
-from triplewire.broker.metrics import _report, exposition
+from triplewire.broker.health import report
+from triplewire.broker.metrics import exposition
 from triplewire.store import Outcome, Store, store_url
 
 REPORT = {
@@ -57,7 +58,7 @@ def test_the_log_is_told_whether_a_pipeline_runs_or_not(store: Store) -> None:
 
 def test_what_the_pipeline_reports_is_told(store: Store, tmp_path: Path) -> None:
     (tmp_path / "pipeline.json").write_text(json.dumps(REPORT))
-    told = samples(store, _report(tmp_path))
+    told = samples(store, report(tmp_path))
     assert told['pipeline_batch_seconds_total{stage="addBatch"}'] == 0.75
     assert told['pipeline_work_total{kind="nodes visited"}'] == 99
     assert told['pipeline_index_info{version="2@\\"7"}'] == 1
@@ -67,4 +68,4 @@ def test_what_the_pipeline_reports_is_told(store: Store, tmp_path: Path) -> None
 
 def test_a_report_cut_short_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "pipeline.json").write_text('{"at": 1')
-    assert _report(tmp_path) is None
+    assert report(tmp_path) is None

@@ -6,9 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fastapi import FastAPI
-from starlette.datastructures import MutableHeaders
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.broker import (
     concepts,
@@ -24,8 +21,14 @@ from triplewire.broker import (
     suggestions,
 )
 from triplewire.broker.addresses import Addresses
+from triplewire.broker.feed import Feed
+from triplewire.broker.model import Models
+from triplewire.broker.pressure import Limits, Pressure
 from triplewire.broker.problems import answer_with_problems
+from triplewire.broker.publisher import Publisher
+from triplewire.broker.requests import Hosts, Requests
 from triplewire.broker.state import State
+from triplewire.broker.supervisor import Standing
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 
@@ -48,34 +51,32 @@ def create_app(
     hosts: Iterable[str] = LOOPBACK,
     home: Path | None = None,
     addresses: Addresses | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - it is immutable
+    pipeline: Standing | None = None,
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
+    Nothing is taken in beyond the ``limits``. ``pipeline`` tells how it stands with it, if we have it run.
     """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
-    app.state.shared = State.over(store, lifting, home, addresses or Addresses())
+    app.state.shared = State(
+        store,
+        Publisher(store),
+        Feed(store),
+        Models(store),
+        lifting,
+        home,
+        addresses or Addresses(),
+        Pressure(store, home, limits),
+        pipeline or Standing(),
+    )
     answer_with_problems(app)
     told = (events, subscriptions, notifications, deliveries, feeds)
     for room in (*told, ontologies, concepts, suggestions, health, metrics, page):
         app.include_router(room.router)
     app.mount("/static", page.STATIC)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(Hosts, hosts=hosts)
+    app.add_middleware(Requests, headers=SECURITY_HEADERS)
     return app
-
-
-class SecurityHeaders:
-    """Adds the security headers to every answer, streams included."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers)

@@ -46,8 +46,10 @@ async def publish(request: Request, shared: Shared) -> Any:
     """
     if media_type(request) == BATCH:
         envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT)))
+        await shared.pressure.check(shared.publisher, len(envelopes))
         return _receipts(envelopes, await shared.publisher.publish(envelopes))
     envelope = await _single(request)
+    await shared.pressure.check(shared.publisher, 1)
     return _receipts([envelope], await shared.publisher.publish([envelope]))[0]
 
 

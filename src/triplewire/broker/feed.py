@@ -30,12 +30,18 @@ class Feed:
         self._floor: int | None = None  # the window holds everything after this number
         self._newest = 0
         self._grown = asyncio.Event()
+        self._ended = False
+
+    def end(self) -> None:
+        """Let go of the listeners: we are going down."""
+        self._ended = True
+        self._wake()
 
     async def follow(self, number: int) -> AsyncGenerator[Notification]:
-        """The notifications after a number, without end."""
+        """The notifications after a number, until the feed is ended."""
         self._enter()
         try:
-            while True:
+            while not self._ended:
                 grown = self._grown
                 found = await self._after(number)
                 for notification in found:

@@ -5,28 +5,24 @@ The pipeline is another process. What it tells is in the store, and in the repor
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
-from triplewire.broker.health import progress
+from triplewire.broker.health import progress, report
 from triplewire.broker.state import Shared
 from triplewire.store import Store
 
 router = APIRouter(tags=["health"])
 
-REPORT = "pipeline.json"
-
 
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(shared: Shared) -> PlainTextResponse:
     """How far the pipeline has got, how fast it is, and what it counts, in Prometheus's text format."""
-    text = "".join(f"{line}\n" for line in exposition(shared.store, _report(shared.home)))
+    text = "".join(f"{line}\n" for line in exposition(shared.store, report(shared.home)))
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -50,16 +46,6 @@ def exposition(store: Store, report: dict[str, Any] | None) -> Iterator[str]:
     yield "# HELP triplewire_pipeline_index_info The index version that events are matched with."
     yield "# TYPE triplewire_pipeline_index_info gauge"
     yield f'triplewire_pipeline_index_info{{version="{_escaped(report["version"])}"}} 1'
-
-
-def _report(home: Path | None) -> dict[str, Any] | None:
-    try:
-        if home is not None:
-            found: dict[str, Any] = json.loads((home / REPORT).read_text(encoding="utf-8"))
-            return found
-    except (OSError, ValueError):
-        pass
-    return None
 
 
 def _age(report: dict[str, Any]) -> float:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Annotated, Any
 
+import anyio
 from fastapi import APIRouter, Header, Path, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -28,6 +29,8 @@ from triplewire.store import DeadLetter, Notification
 from triplewire.subscriptions.languages import parse_subscription
 
 HEARTBEAT = 15
+AGAIN = 2000
+"""Milliseconds after which a client whose stream we end is to come back."""
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 """Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
 EXPLANATIONS = ("application/json", "image/svg+xml", "text/plain")
@@ -61,7 +64,8 @@ async def stream_notifications(
     if asked is None:
         asked = after
     start = newest if asked is None else min(asked, newest)
-    return EventSourceResponse(_messages(shared.feed, start), ping=HEARTBEAT)
+    messages = _messages(shared.feed, start)
+    return EventSourceResponse(messages, ping=HEARTBEAT, shutdown_event=anyio.Event(), shutdown_grace_period=1)
 
 
 @router.get("/v1/notifications/{number}/event", response_class=Response)
@@ -141,6 +145,7 @@ async def _messages(feed: Feed, after: int) -> AsyncIterator[ServerSentEvent]:
     async with aclosing(feed.follow(after)) as notifications:
         async for found in notifications:
             yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
+    yield ServerSentEvent(retry=AGAIN, comment="the broker is going down")
 
 
 def _number(text: str | None) -> int | None:

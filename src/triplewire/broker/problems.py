@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -11,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from triplewire.broker.logs import request_id
 from triplewire.errors import EventError, OntologyError, StoreError, SubscriptionError
 
 MEDIA_TYPE = "application/problem+json"
@@ -21,15 +23,21 @@ logger = logging.getLogger(__name__)
 class ProblemError(Exception):
     """A request that is answered with a problem document."""
 
-    def __init__(self, status: HTTPStatus, detail: str, **members: Any) -> None:
+    def __init__(
+        self, status: HTTPStatus, detail: str, headers: Mapping[str, str] | None = None, **members: Any
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
+        self.headers = headers
         self.members = members
 
     def response(self) -> JSONResponse:
-        body = {"type": "about:blank", "title": self.status.phrase, "status": self.status, "detail": self.detail}
-        return JSONResponse(body | self.members, self.status, media_type=MEDIA_TYPE)
+        body: dict[str, Any] = {"type": "about:blank", "title": self.status.phrase, "status": self.status}
+        body["detail"] = self.detail
+        if request_id.get():
+            body["request"] = request_id.get()
+        return JSONResponse(body | self.members, self.status, self.headers, MEDIA_TYPE)
 
 
 def answer_with_problems(app: FastAPI) -> None:
@@ -68,8 +76,3 @@ def answer_with_problems(app: FastAPI) -> None:
         response = ProblemError(HTTPStatus(error.status_code), error.detail).response()
         response.headers.update(error.headers or {})
         return response
-
-    @app.exception_handler(Exception)
-    def _unforeseen(_: Request, error: Exception) -> JSONResponse:
-        """The error itself is logged by the server, and is nobody else's business."""
-        return ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here; the log has it").response()

@@ -16,11 +16,17 @@ class Publisher:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.waiting = 0
+        """How many events are yet to be durable."""
         self._writing: Together[list[Row], list[int]] = Together(self._append)
 
     async def publish(self, envelopes: Sequence[Envelope]) -> list[int]:
         """The events' log positions, once they are durable."""
-        return await self._writing.write([(e.source, e.id, e.as_json()) for e in envelopes])
+        self.waiting += len(envelopes)
+        try:
+            return await self._writing.write([(e.source, e.id, e.as_json()) for e in envelopes])
+        finally:
+            self.waiting -= len(envelopes)
 
     def _append(self, group: list[list[Row]]) -> list[list[int]]:
         positions = iter(self._store.append([row for rows in group for row in rows]))

@@ -17,8 +17,10 @@ import uvicorn
 from triplewire.broker.addresses import Addresses, networks
 from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app
 from triplewire.broker.dispatcher import Dispatcher
+from triplewire.broker.logs import set_up
+from triplewire.broker.pressure import MEBIBYTE, Limits
 from triplewire.broker.sample import load_sample
-from triplewire.broker.supervisor import keep_running
+from triplewire.broker.supervisor import Standing, keep_running
 from triplewire.broker.words import line
 from triplewire.configuration import Configuration
 from triplewire.errors import UsageError
@@ -34,19 +36,20 @@ def serve(configuration: Configuration) -> None:
 
     There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
     """
-    home, host, sample = configuration.home, configuration.host, configuration.sample
+    set_up(configuration.log, configuration.log_level)
     addresses = Addresses(networks(configuration.allow_network))
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
     with (
         suppress(KeyboardInterrupt),
-        _listener(host, configuration.port) as listener,
-        closing(_opened(home)) as store,
+        _listener(configuration.host, configuration.port) as listener,
+        closing(_opened(configuration.home)) as store,
     ):
         store.accept_at_once(configuration.accept_proposals)
+        sample = configuration.sample
         if sample is not None and not load_sample(store, sample):
-            say(f"{home} has events already, so the sample is not loaded again.")
-        asyncio.run(_serve(store, home, listener, host, sample is not None, addresses))
+            say(f"{configuration.home} has events already, so the sample is not loaded again.")
+        asyncio.run(_serve(configuration, store, listener, addresses))
 
 
 def say(text: str) -> None:
@@ -64,34 +67,42 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(
-    store: Store, home: Path, listener: socket.socket, host: str, with_sample: bool, addresses: Addresses
-) -> None:
+async def _serve(configuration: Configuration, store: Store, listener: socket.socket, addresses: Addresses) -> None:
+    home = configuration.home
     lifting = load_lifting(home / "lifting")
-    app = create_app(store, lifting, hosts_of(host, listener.getsockname()[0]), home, addresses)
-    server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
+    hosts = hosts_of(configuration.host, listener.getsockname()[0])
+    app = create_app(store, lifting, hosts, home, addresses, _limits(configuration), standing)
+    patience = configuration.shutdown_seconds
+    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
+
+    def end(ending: int) -> None:
+        """Finish what is under way; streams have no end of their own."""
+        app.state.shared.feed.end()
+        server.handle_exit(ending, None)
+
     for ending in ENDING:
-        asyncio.get_running_loop().add_signal_handler(ending, server.handle_exit, ending, None)
-    command = [
-        sys.executable,
-        "-m",
-        "triplewire",
-        "pipeline",
-        "stream",
-        "--home",
-        str(home),
-        "--parent",
-        str(os.getpid()),
-    ]
+        asyncio.get_running_loop().add_signal_handler(ending, end, ending)
     async with asyncio.TaskGroup() as group:
         background = [
-            group.create_task(keep_running(command, home / "pipeline.log", say)),
-            group.create_task(_tell(server, store, listener, with_sample)),
+            group.create_task(_tell(server, store, listener, configuration.sample is not None)),
             group.create_task(Dispatcher(store, addresses, lifting).run()),
         ]
+        if configuration.pipeline == "embedded":
+            running = keep_running(_pipeline_command(home), home / "pipeline.log", say, standing)
+            background.append(group.create_task(running))
         await server.serve(sockets=[listener])
         for task in background:
             task.cancel()
+
+
+def _pipeline_command(home: Path) -> list[str]:
+    told = ["--home", str(home), "--parent", str(os.getpid())]
+    return [sys.executable, "-m", "triplewire", "pipeline", "stream", *told]
+
+
+def _limits(configuration: Configuration) -> Limits:
+    return Limits(configuration.most_waiting, configuration.most_lag, configuration.least_free * MEBIBYTE)
 
 
 async def _tell(server: uvicorn.Server, store: Store, listener: socket.socket, with_sample: bool) -> None:

@@ -11,7 +11,9 @@ from fastapi import Depends, Request
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
 from triplewire.broker.model import Models
+from triplewire.broker.pressure import Pressure
 from triplewire.broker.publisher import Publisher
+from triplewire.broker.supervisor import Standing
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Store
 
@@ -27,10 +29,8 @@ class State:
     lifting: Lifting
     home: Path | None
     addresses: Addresses
-
-    @classmethod
-    def over(cls, store: Store, lifting: Lifting, home: Path | None, addresses: Addresses) -> State:
-        return cls(store, Publisher(store), Feed(store), Models(store), lifting, home, addresses)
+    pressure: Pressure
+    pipeline: Standing
 
 
 def _shared(request: Request) -> State:

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from triplewire.broker.logs import tell
 
 FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
 STEADY = 60.0  # a process that ran this long was well; the next failure is a new one
 PATIENCE = 5.0
 LAST_LINES = 8
 
+logger = logging.getLogger(__name__)
 
-async def keep_running(command: Sequence[str], log: Path, say: Callable[[str], None]) -> None:
+
+@dataclass
+class Standing:
+    """How it stands with the pipeline: running, restarting, or elsewhere, where we have nothing to do with it."""
+
+    state: str = "elsewhere"
+    restarts: int = 0
+
+
+async def keep_running(
+    command: Sequence[str], log: Path, say: Callable[[str], None], standing: Standing | None = None
+) -> None:
     """Run a command until cancelled, and start it again whenever it ends; ever later if it keeps ending.
 
     It runs in a process group of its own, so that Ctrl-C reaches it through us alone, and it is gone with everything
-    that it started by the time this returns. What it prints goes to ``log``.
+    that it started by the time this returns. What it prints goes to ``log``, and ``standing`` is kept up to date.
     """
+    standing = standing or Standing()
     delay = FIRST_DELAY
     mode = "wb"
     while True:
         began = time.monotonic()
+        standing.state = "running"
+        tell(logger, logging.INFO, "the pipeline is started", restarts=standing.restarts)
         try:
             status = await _run(command, log, mode)
             mode = "ab"
@@ -35,6 +54,8 @@ async def keep_running(command: Sequence[str], log: Path, say: Callable[[str], N
             ended, rest = f"cannot be run ({error})", ""
         if time.monotonic() - began > STEADY:
             delay = FIRST_DELAY
+        standing.state, standing.restarts = "restarting", standing.restarts + 1
+        tell(logger, logging.INFO, f"the pipeline {ended}", restarts=standing.restarts, again_in=delay)
         say(f"✗ The pipeline {ended}; it starts again in {delay:g} s.{rest}")
         await asyncio.sleep(delay)
         delay = min(2 * delay, LONGEST_DELAY)

@@ -67,6 +67,13 @@ class Store:
     def close(self) -> None:
         self._database.close()
 
+    def probe(self) -> None:
+        """Write something, to see that it can be done."""
+        with self._writing() as connection:
+            row = insert(marks).values(name="probe", value=1)
+            more = {"value": marks.c.value + 1}
+            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_=more))
+
     # events
 
     def append(self, bodies: Sequence[tuple[str, str, str]]) -> list[int]:
