@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from triplewire.store import Outcome, Store
+from triplewire.store.users import USUAL
 
 AUCTION = Path(__file__).parents[2] / "examples" / "auction"
 PREFIXES = {"ex": "http://example.org/auction#"}
@@ -37,6 +38,13 @@ def notify(store: Store, *subscriptions: str) -> None:
     [position] = store.append([("urn:test", f"e{count}", json.dumps(cloudevent(f"e{count}")))])
     found = [Outcome(position, f"e{count}", name, 1.0, json.dumps([{"?1": "_:pc"}])) for name in subscriptions]
     store.record(found, [], position)
+
+
+def bearer(store: Store, name: str, *scopes: str) -> dict[str, str]:
+    """The header by which a user is known, who is made if there is none; with some scopes, or those of most users."""
+    if store.users.found(name) is None:
+        store.users.add(name, scopes or USUAL)
+    return {"Authorization": f"Bearer {store.users.issue(name, scopes=scopes or None)[1]}"}
 
 
 @contextmanager

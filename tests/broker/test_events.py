@@ -155,9 +155,9 @@ def test_events_that_wait_share_a_commit(store: Store, monkeypatch: pytest.Monke
     async def publish_all() -> list[list[int]]:
         publisher = Publisher(store)
         envelopes = [parse_envelope(cloudevent(f"e{number}")) for number in range(50)]
-        first = asyncio.create_task(publisher.publish(envelopes[:1]))
+        first = asyncio.create_task(publisher.publish(envelopes[:1], "ann"))
         await asyncio.to_thread(first_began.wait, 60)
-        others = [asyncio.create_task(publisher.publish([envelope])) for envelope in envelopes[1:]]
+        others = [asyncio.create_task(publisher.publish([envelope], "ann")) for envelope in envelopes[1:]]
         await asyncio.sleep(0)
         go_on.set()
         return await asyncio.gather(first, *others)
@@ -170,7 +170,7 @@ def test_an_event_that_cannot_be_written_out_keeps_nobody_waiting(store: Store) 
     async def publish_both() -> list[Any]:
         publisher = Publisher(store)
         bad = replace(parse_envelope(cloudevent("bad")), attributes={"x": object()})
-        both = (publisher.publish([envelope]) for envelope in (bad, parse_envelope(cloudevent("good"))))
+        both = (publisher.publish([envelope], "ann") for envelope in (bad, parse_envelope(cloudevent("good"))))
         return await asyncio.wait_for(asyncio.gather(*both, return_exceptions=True), 60)
 
     failed, written = asyncio.run(publish_both())

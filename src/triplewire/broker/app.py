@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from triplewire.broker import (
     concepts,
@@ -22,6 +22,7 @@ from triplewire.broker import (
 )
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
+from triplewire.broker.gate import Gate
 from triplewire.broker.model import Models
 from triplewire.broker.pressure import Limits, Pressure
 from triplewire.broker.problems import answer_with_problems
@@ -29,6 +30,7 @@ from triplewire.broker.publisher import Publisher
 from triplewire.broker.requests import Hosts, Requests
 from triplewire.broker.state import State
 from triplewire.broker.supervisor import Standing
+from triplewire.broker.users import caller
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 
@@ -59,8 +61,9 @@ def create_app(
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
     Nothing is taken in beyond the ``limits``. ``pipeline`` tells how it stands with it, if we have it run.
+    If any host is fine, others than this machine may reach us, and a token is needed even while there are no users.
     """
-    app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None)  # their pages would load scripts from elsewhere
+    app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None, openapi_url=None)  # those would be open to all
     app.state.shared = State(
         store,
         Publisher(store),
@@ -71,11 +74,15 @@ def create_app(
         addresses or Addresses(),
         Pressure(store, home, limits),
         pipeline or Standing(),
+        Gate(store, loopback=tuple(hosts) != ANY_HOST),
     )
     answer_with_problems(app)
-    told = (events, subscriptions, notifications, deliveries, feeds)
-    for room in (*told, ontologies, concepts, suggestions, health, metrics, page):
+    for room in (health, metrics):
         app.include_router(room.router)
+    told = (events, subscriptions, notifications, deliveries, feeds)
+    for room in (*told, ontologies, concepts, suggestions, page):
+        app.include_router(room.router, dependencies=[Depends(caller)])
+    app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])(app.openapi)
     app.mount("/static", page.STATIC)
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS)

@@ -14,13 +14,14 @@ from triplewire.broker.bodies import json_object
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
-from triplewire.broker.users import user
+from triplewire.broker.users import Anybody, Ontologist
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, check_decision, concept_named
 from triplewire.concepts.words import fold
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import SKOS, Triple
 from triplewire.store import StoredProposal
+from triplewire.store.users import ONTOLOGY
 
 router = APIRouter(tags=["concepts"])
 
@@ -30,7 +31,7 @@ StateName = Literal["open", "accepted", "merged", "rejected"]
 
 
 @router.get("/v1/concepts")
-def list_concepts(shared: Shared, search: str = "", after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_concepts(_: Anybody, shared: Shared, search: str = "", after: After = 0, limit: Limit = 100) -> dict[str, Any]:
     """The concepts that interests may name, those whose words have a text in them if one is searched for."""
     model = shared.models.current()
     found = [
@@ -42,16 +43,20 @@ def list_concepts(shared: Shared, search: str = "", after: After = 0, limit: Lim
 
 @router.get("/v1/concepts/proposals")
 def list_proposals(
-    shared: Shared, state: StateName | None = None, after: After = 0, limit: Limit = 100
+    caller: Anybody, shared: Shared, state: StateName | None = None, after: After = 0, limit: Limit = 100
 ) -> dict[str, Any]:
-    """Proposed concepts in the order in which they were proposed, with what came of them."""
-    return page(shared.store.proposals(after, limit + 1, state), limit, shown, lambda one: one.number)
+    """Proposed concepts in the order in which they were proposed, with what came of them.
+
+    Whoever may decide on them sees everybody's; others see their own.
+    """
+    proposer = None if caller.may(ONTOLOGY) else caller.name
+    return page(shared.store.proposals(after, limit + 1, state, proposer), limit, shown, lambda one: one.number)
 
 
 @router.post("/v1/concepts/proposals/{number}/accept")
-def accept(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
+def accept(caller: Ontologist, shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Make a proposed concept everybody's. ``reason`` and ``author`` go into the ontology version."""
-    author, reason, model = user(body.get("author")), _reason(body), shared.models.current()
+    author, reason, model = caller.acts_for(body.get("author")), _reason(body), shared.models.current()
 
     def decide(proposal: Proposal) -> StoredProposal:
         check_decision(proposal, model)
@@ -61,9 +66,9 @@ def accept(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
 
 
 @router.post("/v1/concepts/proposals/{number}/merge")
-def merge(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
+def merge(caller: Ontologist, shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Make the word of a proposed concept a synonym of the concept ``into``, told by its IRI or a word for it."""
-    author, reason, model = user(body.get("author")), _reason(body), shared.models.current()
+    author, reason, model = caller.acts_for(body.get("author")), _reason(body), shared.models.current()
     into = _concept(body, "into", model)
 
     def decide(proposal: Proposal) -> StoredProposal:
@@ -74,14 +79,16 @@ def merge(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
 
 
 @router.post("/v1/concepts/proposals/{number}/reject")
-def reject(shared: Shared, number: Number, body: Body) -> dict[str, Any]:
+def reject(caller: Ontologist, shared: Shared, number: Number, body: Body) -> dict[str, Any]:
     """Keep a proposed concept from everybody but those who use it already, to whom it means what it did."""
-    author, reason = user(body.get("author")), _reason(body)
+    author, reason = caller.acts_for(body.get("author")), _reason(body)
     return _decided(shared, number, lambda _: shared.store.reject(number, author, reason))
 
 
 @router.get("/v1/synonyms")
-def list_synonyms(shared: Shared, concept: str | None = None, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_synonyms(
+    _: Anybody, shared: Shared, concept: str | None = None, after: After = 0, limit: Limit = 100
+) -> dict[str, Any]:
     """The words for each concept, or for one, told by its IRI or a word for it, in their order."""
     model = shared.models.current()
     asked = _in_order(model) if concept is None else [_concept({"concept": concept}, "concept", model)]
@@ -90,13 +97,14 @@ def list_synonyms(shared: Shared, concept: str | None = None, after: After = 0, 
 
 
 @router.post("/v1/synonyms", status_code=HTTPStatus.CREATED)
-def add_synonym(shared: Shared, body: Body) -> dict[str, Any]:
+def add_synonym(caller: Ontologist, shared: Shared, body: Body) -> dict[str, Any]:
     """Have a ``concept`` called by a further ``word``, of a ``language`` if it is told, for the events to come."""
     model = shared.models.current()
     concept = _concept(body, "concept", model)
     label = _label(body)
     reason = _reason(body) or f"{label.value} means {concept}"
-    version = shared.store.learn([Triple(concept, SKOS.altLabel, label)], user(body.get("author")), reason)
+    author = caller.acts_for(body.get("author"))
+    version = shared.store.learn([Triple(concept, SKOS.altLabel, label)], author, reason)
     return {**_synonyms(concept, shared.models.current()), "version": version.version, "since": version.since}
 
 

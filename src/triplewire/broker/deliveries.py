@@ -9,9 +9,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 
 from triplewire.broker.bodies import json_object
+from triplewire.broker.gate import Caller
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.broker.users import Subscriber
 from triplewire.broker.webhooks import shown_webhook
 from triplewire.errors import UsageError
 from triplewire.store import Delivery
@@ -24,24 +26,24 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 
 
 @router.get("/v1/deliveries")
-def list_deliveries(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_deliveries(caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
     """How the deliveries of all subscriptions that have one stand."""
-    rows = shared.store.deliveries.listed(after, limit + 1)
+    rows = shared.store.deliveries.listed(after, limit + 1, caller.only)
     pending = shared.store.deliveries.pending(row.subscription for row in rows)
     return page(rows, limit, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
 
 
 @router.get("/v1/deliveries/{subscription_id:path}")
-def read_delivery(shared: Shared, subscription_id: str) -> dict[str, Any]:
+def read_delivery(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
     """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
 
     ``state`` is active, paused, stopped (it failed for days; what waits is kept) or ended (the receiver said 410).
     """
-    return _status(shared, subscription_id)
+    return _status(caller, shared, subscription_id)
 
 
 @router.patch("/v1/deliveries/{subscription_id:path}")
-def change_delivery(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+def change_delivery(caller: Subscriber, shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
     """Pause with ``{"paused": true}``; with false go on, without loss, also after it was stopped or ended.
 
     With ``{"position": 17}`` go on with what is at this log position: repeat what came since, or leave out what came
@@ -54,6 +56,7 @@ def change_delivery(shared: Shared, body: Body, subscription_id: str) -> dict[st
         isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
     ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
+    _check(caller, shared, subscription_id)
     deliveries = shared.store.deliveries
     try:
         if position is not None:
@@ -62,16 +65,23 @@ def change_delivery(shared: Shared, body: Body, subscription_id: str) -> dict[st
             (deliveries.pause if paused else deliveries.resume)(subscription_id)
     except UsageError:
         raise _unknown(subscription_id) from None
-    return _status(shared, subscription_id)
+    return _status(caller, shared, subscription_id)
 
 
 @router.get("/v1/endpoints")
-def list_endpoints(shared: Shared) -> dict[str, Any]:
-    """How it stands with each address that something is delivered to."""
-    return {"items": [asdict(one) for one in shared.store.deliveries.endpoints()]}
+def list_endpoints(caller: Subscriber, shared: Shared) -> dict[str, Any]:
+    """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
+    return {"items": [asdict(one) for one in shared.store.deliveries.endpoints(caller.only)]}
 
 
-def _status(shared: State, subscription: str) -> dict[str, Any]:
+def _check(caller: Caller, shared: State, subscription: str) -> None:
+    revision = shared.store.subscription(subscription)
+    if revision is None or not caller.sees(revision.owner):
+        raise _unknown(subscription)
+
+
+def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
+    _check(caller, shared, subscription)
     found = shared.store.deliveries.of([subscription]).get(subscription)
     if found is None:
         raise _unknown(subscription)

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers
 from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
+from triplewire.broker.users import Publisher
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
 from triplewire.lift.documents import read_json, write_json
@@ -34,7 +35,7 @@ router = APIRouter(tags=["events"])
 
 
 @router.post("/v1/events", status_code=HTTPStatus.ACCEPTED)
-async def publish(request: Request, shared: Shared) -> Any:
+async def publish(caller: Publisher, request: Request, shared: Shared) -> Any:
     """Publish a CloudEvent (structured, binary or batch) or a bare RDF document under its media type.
 
     Within a CloudEvent, the data may be in any format that events are lifted from. A feed or a table holds several
@@ -47,10 +48,10 @@ async def publish(request: Request, shared: Shared) -> Any:
     if media_type(request) == BATCH:
         envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT)))
         await shared.pressure.check(shared.publisher, len(envelopes))
-        return _receipts(envelopes, await shared.publisher.publish(envelopes))
+        return _receipts(envelopes, await shared.publisher.publish(envelopes, caller.name))
     envelope = await _single(request)
     await shared.pressure.check(shared.publisher, 1)
-    return _receipts([envelope], await shared.publisher.publish([envelope]))[0]
+    return _receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0]
 
 
 def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[dict[str, Any]]:

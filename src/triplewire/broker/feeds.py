@@ -15,8 +15,10 @@ from xml.etree import ElementTree
 from fastapi import APIRouter, Depends, Header, Request, Response
 
 from triplewire.broker.bodies import ExactJSONResponse
+from triplewire.broker.gate import Caller
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.broker.users import Subscriber
 from triplewire.broker.webhooks import message_id
 from triplewire.broker.words import line
 from triplewire.store import Notification
@@ -42,16 +44,16 @@ Asked = Annotated[Known, Depends()]
 
 
 @router.get("/atom/{subscription_id:path}", response_class=Response, responses={304: {}})
-def atom_feed(request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
+def atom_feed(caller: Subscriber, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as an Atom feed, newest first."""
-    found = _found(shared, subscription_id)
+    found = _found(caller, shared, subscription_id)
     return _answer(found, known, lambda: Response(_atom(found, request), media_type=ATOM))
 
 
 @router.get("/json/{subscription_id:path}", response_class=Response, responses={304: {}})
-def json_feed(request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
+def json_feed(caller: Subscriber, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as a JSON Feed, newest first."""
-    found = _found(shared, subscription_id)
+    found = _found(caller, shared, subscription_id)
     return _answer(found, known, lambda: ExactJSONResponse(_json(found, request), media_type=JSON_FEED))
 
 
@@ -65,9 +67,9 @@ class _Feed:
     tag: str
 
 
-def _found(shared: State, id_: str) -> _Feed:
+def _found(caller: Caller, shared: State, id_: str) -> _Feed:
     revision = shared.store.subscription(id_)
-    if revision is None:
+    if revision is None or not caller.sees(revision.owner):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {id_!r}")
     entries = shared.store.deliveries.newest(id_, SHOWN)
     if not entries:

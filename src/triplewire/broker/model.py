@@ -45,11 +45,11 @@ def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:
     return None
 
 
-def problems(store: Store, model: ConceptModel) -> Iterator[tuple[str, str]]:
-    """The ids of the subscriptions that stand and cannot be understood under a model, with the reason."""
+def problems(store: Store, model: ConceptModel) -> Iterator[tuple[Revision, str]]:
+    """The subscriptions that stand and cannot be understood under a model, with the reason."""
     for revision in _standing(store):
         if reason := problem(revision.record, model):
-            yield revision.id, reason
+            yield revision, reason
 
 
 def _standing(store: Store) -> Iterator[Revision]:

@@ -15,9 +15,11 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from triplewire.broker.bodies import ExactJSONResponse
 from triplewire.broker.feed import Feed
+from triplewire.broker.gate import Caller
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.broker.users import Publisher, Subscriber
 from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lifting import Lifting
@@ -41,15 +43,16 @@ router = APIRouter(tags=["notifications"])
 
 @router.get("/v1/notifications")
 def list_notifications(
-    shared: Shared, after: After = 0, limit: Limit = 100, subscription: str | None = None
+    caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100, subscription: str | None = None
 ) -> ExactJSONResponse:
     """Notifications in the order in which they arose; of one subscription, if it is named."""
-    rows = shared.store.notifications(after, limit + 1, subscription)
+    rows = shared.store.notifications(after, limit + 1, subscription, caller.only)
     return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
 
 
 @router.get("/v1/notifications/stream", response_class=EventSourceResponse)
 async def stream_notifications(
+    caller: Subscriber,
     shared: Shared,
     after: After | None = None,
     last_event_id: Annotated[str | None, Header()] = None,
@@ -64,25 +67,29 @@ async def stream_notifications(
     if asked is None:
         asked = after
     start = newest if asked is None else min(asked, newest)
-    messages = _messages(shared.feed, start)
+    messages = _messages(shared.feed, start, caller)
     return EventSourceResponse(messages, ping=HEARTBEAT, shutdown_event=anyio.Event(), shutdown_grace_period=1)
 
 
 @router.get("/v1/notifications/{number}/event", response_class=Response)
-def show_event(shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*") -> Response:
+def show_event(
+    caller: Subscriber, shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*"
+) -> Response:
     """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
-    found = _found(shared, number)
+    found = _found(caller, shared, number)
     media_type = _acceptable(accept, tuple(FORMATS), "text/turtle")
     return Response(lower(event_of(found, shared.lifting).graph, media_type), media_type=media_type)
 
 
 @router.get("/v1/notifications/{number}/explanation", response_class=Response)
-def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*") -> Response:
+def show_explanation(
+    caller: Subscriber, shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*"
+) -> Response:
     """Why the event tripped the subscription, as JSON, as a picture or as text, whichever ``Accept`` names.
 
     The subscription and the ontology are those that were in force at the event's position.
     """
-    found = _found(shared, number)
+    found = _found(caller, shared, number)
     media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
     revision = shared.store.subscription_at(found.subscription, found.position)
     if revision is None:
@@ -99,9 +106,9 @@ def show_explanation(shared: Shared, number: Number, accept: Annotated[str, Head
     return ExactJSONResponse(as_dict(told, prefixes))
 
 
-def _found(shared: State, number: int) -> Notification:
+def _found(caller: Caller, shared: State, number: int) -> Notification:
     found = shared.store.notification(number)
-    if found is None:
+    if found is None or not caller.sees(found.owner):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no notification {number}")
     return found
 
@@ -135,16 +142,17 @@ def _within(kind: str, range_: str) -> bool:
 
 
 @router.get("/v1/dead-letters")
-def list_dead_letters(shared: Shared, after: After = 0, limit: Limit = 100) -> ExactJSONResponse:
-    """Events that were accepted and could not be matched, with the reason, in log order."""
-    rows = shared.store.dead_letters(after, limit + 1)
+def list_dead_letters(caller: Publisher, shared: Shared, after: After = 0, limit: Limit = 100) -> ExactJSONResponse:
+    """The caller's events that were accepted and could not be matched, with the reason, in log order."""
+    rows = shared.store.dead_letters(after, limit + 1, caller.only)
     return ExactJSONResponse(page(rows, limit, shown_letter, lambda found: found.position))
 
 
-async def _messages(feed: Feed, after: int) -> AsyncIterator[ServerSentEvent]:
+async def _messages(feed: Feed, after: int, caller: Caller) -> AsyncIterator[ServerSentEvent]:
     async with aclosing(feed.follow(after)) as notifications:
         async for found in notifications:
-            yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
+            if caller.sees(found.owner):
+                yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
     yield ServerSentEvent(retry=AGAIN, comment="the broker is going down")
 
 

@@ -11,7 +11,7 @@ from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, u
 from triplewire.broker.model import problems
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
-from triplewire.broker.users import user
+from triplewire.broker.users import Anybody, Ontologist
 from triplewire.concepts.load import model_of_documents
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
@@ -32,13 +32,14 @@ async def _document(request: Request, name: Annotated[str, Query(max_length=200)
 
 
 @router.get("/v1/ontologies")
-def list_ontologies(shared: Shared) -> dict[str, Any]:
+def list_ontologies(_: Anybody, shared: Shared) -> dict[str, Any]:
     """Every version of the ontology, oldest first."""
     return {"items": [_shown(ontology) for ontology in shared.store.ontologies()]}
 
 
 @router.post("/v1/ontologies", status_code=HTTPStatus.CREATED)
 def put_ontology(
+    caller: Ontologist,
     shared: Shared,
     document: Annotated[dict[str, str], Depends(_document)],
     reason: Reason = "",
@@ -47,13 +48,15 @@ def put_ontology(
     """Make a document, under its media type, the ontology for the events to come. The same again changes nothing.
 
     What was learnt from proposals and synonyms stays beside it; a document of that name replaces it.
-    ``warnings`` names the subscriptions that cannot be understood with it, and match nothing until they are changed.
+    ``warnings`` names the caller's subscriptions that cannot be understood with it, and match nothing until they are
+    changed; ``affected`` counts everybody's.
     """
     model_of_documents([document])  # or it is refused
-    ontology = shared.store.put_ontology([document], user(author), reason)
+    ontology = shared.store.put_ontology([document], caller.acts_for(author), reason)
     model = model_of_documents(ontology.documents)
-    warnings = [{"id": id_, "reason": why} for id_, why in problems(shared.store, model)]
-    return {**_shown(ontology), "warnings": warnings}
+    found = list(problems(shared.store, model))
+    warnings = [{"id": one.id, "reason": why} for one, why in found if caller.sees(one.owner)]
+    return {**_shown(ontology), "warnings": warnings, "affected": len(found)}
 
 
 def _shown(ontology: Ontology) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def _shown(ontology: Ontology) -> dict[str, Any]:
 
 
 @router.get("/v1/ontologies/{version}")
-def read_ontology(shared: Shared, version: Annotated[int, Path(ge=1, lt=1 << 63)]) -> dict[str, Any]:
+def read_ontology(_: Anybody, shared: Shared, version: Annotated[int, Path(ge=1, lt=1 << 63)]) -> dict[str, Any]:
     """A version with its documents' texts."""
     ontology = shared.store.ontology(version)
     if ontology is None:

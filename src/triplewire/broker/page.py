@@ -15,6 +15,7 @@ from triplewire.broker import examples
 from triplewire.broker.health import progress
 from triplewire.broker.notifications import shown, shown_letter
 from triplewire.broker.state import Shared
+from triplewire.broker.users import Subscriber
 from triplewire.broker.words import short
 from triplewire.lift.documents import write_json
 
@@ -62,16 +63,16 @@ templates.env.filters |= {"short": short, "content": _content}
 
 
 @router.get("/", response_class=HTMLResponse)
-def home(request: Request, shared: Shared) -> HTMLResponse:
+def home(caller: Subscriber, request: Request, shared: Shared) -> HTMLResponse:
     """The page as it stands; its script keeps it up to date from then on."""
     store = shared.store
     newest = store.last_notification()
-    notifications = store.notifications(after=max(newest - SHOWN, 0))
+    notifications = store.newest_notifications(SHOWN, caller.only)
     so_far = progress(store)
-    letters = store.dead_letters(after=max(so_far["log"] - 1000, 0), limit=1000)[-SHOWN:]
+    letters = store.dead_letters(after=max(so_far["log"] - 1000, 0), limit=1000, publisher=caller.only)[-SHOWN:]
     context = {
-        "notifications": [shown(found) for found in reversed(notifications)],
-        "newest": notifications[-1].number if notifications else newest,
+        "notifications": [shown(found) for found in notifications],
+        "newest": max([newest, *(found.number for found in notifications)]),
         "letters": [shown_letter(letter) for letter in reversed(letters)],
         "newest_letter": letters[-1].position if letters else so_far["pipeline"],
         "progress": so_far,

@@ -8,7 +8,7 @@ from triplewire.broker.together import Together
 from triplewire.lift.cloudevents import Envelope
 from triplewire.store import Store
 
-Row = tuple[str, str, str]
+Row = tuple[str, str, str, str]
 
 
 class Publisher:
@@ -20,11 +20,11 @@ class Publisher:
         """How many events are yet to be durable."""
         self._writing: Together[list[Row], list[int]] = Together(self._append)
 
-    async def publish(self, envelopes: Sequence[Envelope]) -> list[int]:
+    async def publish(self, envelopes: Sequence[Envelope], publisher: str) -> list[int]:
         """The events' log positions, once they are durable."""
         self.waiting += len(envelopes)
         try:
-            return await self._writing.write([(e.source, e.id, e.as_json()) for e in envelopes])
+            return await self._writing.write([(e.source, e.id, e.as_json(), publisher) for e in envelopes])
         finally:
             self.waiting -= len(envelopes)
 

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
+from triplewire.broker.gate import Gate
 from triplewire.broker.model import Models
 from triplewire.broker.pressure import Pressure
 from triplewire.broker.publisher import Publisher
@@ -31,6 +32,7 @@ class State:
     addresses: Addresses
     pressure: Pressure
     pipeline: Standing
+    gate: Gate
 
 
 def _shared(request: Request) -> State:

@@ -12,12 +12,13 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Response
 
 from triplewire.broker.bodies import json_object
+from triplewire.broker.gate import Caller
 from triplewire.broker.model import problem
 from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
-from triplewire.broker.users import user
+from triplewire.broker.users import Subscriber
 from triplewire.broker.webhooks import shown_webhook, webhook
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, word_for
@@ -44,13 +45,13 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 
 
 @router.post("", status_code=HTTPStatus.CREATED)
-def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
+def subscribe(caller: Subscriber, shared: Shared, body: Body, response: Response) -> dict[str, Any]:
     """Create a subscription. It matches every event after the log position ``since``.
 
     With ``delivery``, such as ``{"channel": "webhook", "url": "https://…", "secret": "whsec_…"}``, its notifications
     are sent there.
     """
-    owner = user(body.get("owner"))
+    owner = caller.acts_for(body.get("owner"))
     model = shared.models.current()
     record, parsed = understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
     asked = body.get(DELIVERY)
@@ -66,25 +67,24 @@ def subscribe(shared: Shared, body: Body, response: Response) -> dict[str, Any]:
 
 
 @router.get("")
-def list_subscriptions(shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_subscriptions(caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
     """The subscriptions that stand now, the longest unchanged first."""
-    rows = shared.store.subscriptions(after, limit + 1)
+    rows = shared.store.subscriptions(after, limit + 1, caller.only)
     to = _delivered(shared, (row.id for row in rows))
     return page(rows, limit, lambda row: shown(row) | to.get(row.id, {}), lambda row: row.change)
 
 
 @router.get("/{subscription_id:path}")
-def read_subscription(shared: Shared, subscription_id: str) -> dict[str, Any]:
+def read_subscription(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
     """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
-    if (revision := shared.store.subscription(subscription_id)) is None:
-        raise _unknown(subscription_id)
+    revision = _found(caller, shared, subscription_id)
     reason = problem(revision.record, shared.models.current())
     to = _delivered(shared, [subscription_id]).get(subscription_id, {})
     return shown(revision) | to | ({"problem": reason} if reason else {})
 
 
 @router.patch("/{subscription_id:path}")
-def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+def change_subscription(caller: Subscriber, shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
     """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``.
 
     A new ``secret`` in ``delivery`` replaces the one before, which is used beside it for a day.
@@ -93,8 +93,7 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
     check_depth(body, DEPTH)
     model = shared.models.current()
-    if (revision := shared.store.subscription(subscription_id)) is None:
-        raise _unknown(subscription_id)
+    revision = _found(caller, shared, subscription_id)
     answer: dict[str, Any] = {"owner": revision.owner}
     new: list[Proposal] = []
 
@@ -107,7 +106,7 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
     deliver = _delivering(shared, subscription_id, body)
     if not _writable(body):
         deliver()
-        return read_subscription(shared, subscription_id)
+        return read_subscription(caller, shared, subscription_id)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
@@ -118,12 +117,21 @@ def change_subscription(shared: Shared, body: Body, subscription_id: str) -> dic
 
 
 @router.delete("/{subscription_id:path}")
-def unsubscribe(shared: Shared, subscription_id: str) -> dict[str, Any]:
+def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
     """End a subscription. It matches no event from the log position ``until`` on."""
+    _found(caller, shared, subscription_id)
     try:
         return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id)}
     except UsageError:
         raise _unknown(subscription_id) from None
+
+
+def _found(caller: Caller, shared: State, id_: str) -> Revision:
+    """A subscription that stands, as far as the caller is told."""
+    revision = shared.store.subscription(id_)
+    if revision is None or not caller.sees(revision.owner):
+        raise _unknown(id_)
+    return revision
 
 
 def shown(revision: Revision) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from triplewire.broker.pages import After, Limit, page
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
 from triplewire.broker.subscriptions import understood
-from triplewire.broker.users import user
+from triplewire.broker.users import Subscriber
 from triplewire.concepts.load import read_ontology
 from triplewire.lift.documents import read_json
 from triplewire.rdf.syntax import FORMATS
@@ -34,14 +34,19 @@ async def _triples(request: Request) -> list[Triple]:
 
 
 @router.post("/v1/profiles")
-def put_profiles(shared: Shared, profiles: Annotated[list[Triple], Depends(_triples)]) -> dict[str, Any]:
+def put_profiles(
+    caller: Subscriber, shared: Shared, profiles: Annotated[list[Triple], Depends(_triples)]
+) -> dict[str, Any]:
     """Take in people's profiles, as RDF by the profile scheme, for the events to come.
 
     Each interest is a subscription of the one who has it, called by its IRI; one that is there already is changed.
-    Who has declined suggestions still does. Nothing is taken in unless all can be understood.
+    Who has declined suggestions still does. Nothing is taken in unless all can be understood. Only an administrator
+    may put profiles of others.
     """
     owners = holders(profiles)
     everybody, records = list(people(profiles)), list(interests(profiles))
+    for name in sorted({*owners.values(), *(person.id for person in everybody)}):
+        caller.acts_for(name)
     model = shared.models.current()
     for number, record in enumerate(records):
         records[number], _ = understood(record, owners[record["id"]], shared.store, model)
@@ -64,29 +69,30 @@ def put_profiles(shared: Shared, profiles: Annotated[list[Triple], Depends(_trip
 
 
 @router.get("/v1/profiles/{person:path}")
-def read_profile(shared: Shared, person: str) -> dict[str, Any]:
+def read_profile(caller: Subscriber, shared: Shared, person: str) -> dict[str, Any]:
     """Whom a person knows, and what they consent to."""
     found = shared.store.people.now(person)
-    if found is None:
+    if found is None or not caller.sees(person):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no profile of {person!r}")
     return _person(found)
 
 
 @router.get("/v1/suggestions")
 def list_suggestions(
-    shared: Shared, person: str | None = None, after: After = 0, limit: Limit = 100
+    caller: Subscriber, shared: Shared, person: str | None = None, after: After = 0, limit: Limit = 100
 ) -> ExactJSONResponse:
     """What a person is offered, in the order in which it arose. Whoever was told of it is not named."""
-    rows = shared.store.people.offered(after, limit + 1, user(person))
+    rows = shared.store.people.offered(after, limit + 1, caller.acts_for(person))
     return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
 
 
 @router.post("/v1/suggestions/{number}/decline")
-def decline(shared: Shared, number: Number, person: str | None = None) -> dict[str, Any]:
+def decline(caller: Subscriber, shared: Shared, number: Number, person: str | None = None) -> dict[str, Any]:
     """Say no for good: the person whom this was offered to is offered nothing from the log position ``since`` on."""
-    found = shared.store.people.offered(number - 1, 1, user(person))
+    whose = caller.acts_for(person)
+    found = shared.store.people.offered(number - 1, 1, whose)
     if not found or found[0].number != number:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no suggestion {number} for {user(person)!r}")
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no suggestion {number} for {whose!r}")
     return {"person": found[0].person, "declines": True, "since": shared.store.people.decline(found[0].person)}
 
 

@@ -1,17 +1,77 @@
-"""Who does something. There is no authentication yet, so it is whoever a request says it is."""
+"""The caller of a route, and what they may do.
+
+Every route but those of health and metrics has a caller, whether it asks for one or not: see ``app``. Those that show
+or change something of somebody's take the caller by one of the names below, as their first parameter, and show only
+what ``caller.sees``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Annotated
+from urllib.parse import urlsplit
 
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from triplewire.broker.gate import EVERYBODY, Caller
 from triplewire.broker.problems import ProblemError
-from triplewire.store import LOCAL
+from triplewire.broker.state import Shared, State
+from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SUBSCRIBE
+
+READING = ("GET", "HEAD", "OPTIONS")
+OWN_SITE = ("same-origin", "none")
+
+_bearer = HTTPBearer(auto_error=False, description="A token, as `triplewire token add` makes one.")
 
 
-def user(named: object) -> str:
-    """The user whom a request names, if it names one."""
-    if named is None:
-        return LOCAL
-    if not isinstance(named, str) or not named.strip():
-        raise ProblemError(HTTPStatus.BAD_REQUEST, f"a user's name should be a text, not {named!r}")
-    return named
+def caller(
+    request: Request, shared: Shared, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> Caller:
+    """Whoever sends a request: by their token or, where none is needed, anybody on this machine."""
+    found = _found(request, shared, given)
+    request.state.caller = found.name  # for the log
+    return found
+
+
+def _found(request: Request, shared: State, given: HTTPAuthorizationCredentials | None) -> Caller:
+    if given is not None:
+        found = shared.gate.bearer(given.credentials, request.client.host if request.client else "")
+        if found is None:
+            raise _unknown("this token is not known, or not any more")
+        return found
+    if "authorization" in request.headers or not shared.gate.is_open():
+        raise _unknown("a token is needed: Authorization: Bearer tw_…")
+    _check_site(request)
+    return EVERYBODY
+
+
+def _check_site(request: Request) -> None:
+    """Refuse changes that some other site has a browser ask for; a token would tell that it is meant."""
+    if request.method in READING:
+        return
+    origin = request.headers.get("origin")
+    foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+    if foreign or request.headers.get("sec-fetch-site", "none") not in OWN_SITE:
+        raise ProblemError(HTTPStatus.FORBIDDEN, "a page of another site may not change anything here")
+
+
+def _unknown(detail: str) -> ProblemError:
+    return ProblemError(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _with(scope: str) -> Callable[[Caller], Caller]:
+    def scoped(found: Anybody) -> Caller:
+        if not found.may(scope):
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs a token with the scope {scope!r}")
+        return found
+
+    return scoped
+
+
+Anybody = Annotated[Caller, Depends(caller)]
+Publisher = Annotated[Caller, Depends(_with(PUBLISH))]
+Subscriber = Annotated[Caller, Depends(_with(SUBSCRIBE))]
+Ontologist = Annotated[Caller, Depends(_with(ONTOLOGY))]
+Administrator = Annotated[Caller, Depends(_with(ADMIN))]

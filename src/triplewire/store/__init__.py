@@ -15,6 +15,8 @@ from triplewire.store.records import (
     StoredEvent,
     StoredProposal,
     StoredSuggestion,
+    Token,
+    User,
     Webhook,
 )
 from triplewire.store.store import LOCAL, Store, store_url
@@ -34,6 +36,8 @@ __all__ = [
     "StoredEvent",
     "StoredProposal",
     "StoredSuggestion",
+    "Token",
+    "User",
     "Webhook",
     "moment_of",
     "store_url",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, true, update
 from sqlalchemy.dialects.sqlite import insert
 
 from triplewire.errors import UsageError
@@ -50,9 +50,10 @@ class Deliveries:
             found = connection.execute(select(deliveries).where(deliveries.c.subscription.in_(list(subscriptions))))
             return {row.subscription: _delivery(row, moment) for row in found}
 
-    def listed(self, after: int, limit: int) -> list[Delivery]:
-        """Deliveries in the order in which they were set up, beginning after a number."""
-        query = select(deliveries).where(deliveries.c.number > after).order_by(deliveries.c.number).limit(limit)
+    def listed(self, after: int, limit: int, owner: str | None = None) -> list[Delivery]:
+        """Deliveries in the order in which they were set up, beginning after a number; those of one owner."""
+        query = select(deliveries).where(deliveries.c.number > after, _of(owner))
+        query = query.order_by(deliveries.c.number).limit(limit)
         with self._reading() as connection:
             return [_delivery(row, "") for row in connection.execute(query)]
 
@@ -63,10 +64,10 @@ class Deliveries:
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def endpoints(self) -> list[Endpoint]:
-        """Everything that goes to one address together, by address."""
+    def endpoints(self, owner: str | None = None) -> list[Endpoint]:
+        """Everything that goes to one address together, by address; or what goes there of one owner's."""
         waiting = select(func.count()).where(_waiting()).correlate(deliveries).scalar_subquery()
-        each = select(deliveries, waiting.label("pending")).subquery().c
+        each = select(deliveries, waiting.label("pending")).where(_of(owner)).subquery().c
         sums = (func.sum(column) for column in (each.delivered, each.sent, each.pending))
         last = (func.min(each.failing_since), func.max(each.reason), func.max(each.last_success))
         query = select(each.url, func.count(), func.count(each.failing_since), *sums, *last)
@@ -154,6 +155,13 @@ def _since(connection: Connection, subscription: str) -> int:
     last = select(func.coalesce(func.max(revisions.c.change), 0)).where(other).scalar_subquery()
     own = (revisions.c.id == subscription) & (revisions.c.change > last)
     return connection.scalar(select(func.min(revisions.c.since)).where(own)) or 0
+
+
+def _of(owner: str | None) -> ColumnElement[bool]:
+    if owner is None:
+        return true()
+    own = select(revisions.c.id).where(revisions.c.owner == owner, revisions.c.until.is_(None))
+    return deliveries.c.subscription.in_(own)
 
 
 def _waiting() -> ColumnElement[bool]:

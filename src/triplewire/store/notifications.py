@@ -9,17 +9,26 @@ from sqlalchemy import Row, Select, bindparam, func, select
 from sqlalchemy.dialects.sqlite import Insert, insert
 
 from triplewire.store.records import Notification
-from triplewire.store.tables import events, notifications
+from triplewire.store.tables import events, notifications, revisions
+
+NOBODY = ""
 
 
 def numbered() -> Insert:
-    """Adds a notification ``of`` a subscription, unless it is there, with the number after the last one's."""
-    own = notifications.c.subscription == bindparam("of")
+    """Adds a notification ``of`` a subscription ``at`` a position, unless it is there, with the number after the last.
+
+    It is theirs who had the subscription there; their numbers begin with 1, also if the id was somebody else's before.
+    """
+    alive = revisions.c.until.is_(None) | (revisions.c.until > bindparam("at"))
+    valid = (revisions.c.id == bindparam("of")) & (revisions.c.since < bindparam("at")) & alive
+    found = select(revisions.c.owner).where(valid).limit(1).scalar_subquery()
+    owner = func.coalesce(found, NOBODY)
+    own = (notifications.c.subscription == bindparam("of")) & (notifications.c.owner == owner)
     last = select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
     known = [notifications.c.position, notifications.c.event, notifications.c.subscription]
     return (
         insert(notifications)
-        .values(sequence=func.coalesce(last.scalar_subquery(), 0) + 1)
+        .values(owner=owner, sequence=func.coalesce(last.scalar_subquery(), 0) + 1)
         .on_conflict_do_nothing(index_elements=known)
     )
 

@@ -114,7 +114,8 @@ class StoredSuggestion:
 class Notification:
     """An outcome as it is told to the subscriber, numbered in the order in which they were written.
 
-    ``sequence`` is its number among those of the subscription, without gaps.
+    ``sequence`` is its number among those of the subscription, without gaps. It is the ``owner``'s who had the
+    subscription when the event came.
     """
 
     number: int
@@ -128,6 +129,7 @@ class Notification:
     bindings: list[dict[str, str]]
     created: str
     version: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ class DeadLetter:
     id: str = ""
     body: str = ""
     created: str = ""
+    publisher: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,3 +206,26 @@ class Endpoint:
     failing_since: str | None
     reason: str
     last_success: str | None
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody with a name, and what they may do."""
+
+    name: str
+    scopes: frozenset[str]
+    created: str = ""
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is known of a token: whose it is, what for, when it was made, used last (to the hour), and ends."""
+
+    number: int
+    user: str
+    name: str
+    scopes: frozenset[str]
+    created: str
+    used: str | None
+    expires: str | None
+    revoked: str | None

@@ -40,6 +40,7 @@ from triplewire.store.tables import (
     ontologies,
     revisions,
 )
+from triplewire.store.users import Users
 from triplewire.store.versions import learn, put_version, version_of
 
 PIPELINE = "pipeline"
@@ -63,6 +64,7 @@ class Store:
         self._writing = self._database.writing
         self.deliveries = Deliveries(self._connected, self._writing)
         self.people = People(self._connected, self._writing)
+        self.users = Users(self._connected, self._writing)
 
     def close(self) -> None:
         self._database.close()
@@ -76,8 +78,8 @@ class Store:
 
     # events
 
-    def append(self, bodies: Sequence[tuple[str, str, str]]) -> list[int]:
-        """Put events ``(source, id, body)`` at the end of the log, and return their positions once they are durable.
+    def append(self, bodies: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> list[int]:
+        """Put events ``(source, id, body, publisher)`` at the end of the log, and return their positions once durable.
 
         An event that is in the log already stays as it is; its first position is returned.
         """
@@ -167,9 +169,11 @@ class Store:
             row = connection.execute(query).first()
             return None if row is None else revision_of(row)
 
-    def subscriptions(self, after: int = 0, limit: int = 100) -> list[Revision]:
-        """The subscriptions that stand now, oldest revision first, beginning after a change number."""
+    def subscriptions(self, after: int = 0, limit: int = 100, owner: str | None = None) -> list[Revision]:
+        """The subscriptions that stand now, oldest revision first, beginning after a change number; or an owner's."""
         query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change > after)
+        if owner is not None:
+            query = query.where(revisions.c.owner == owner)
         with self._connected() as connection:
             return [revision_of(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
 
@@ -315,6 +319,7 @@ class Store:
                 "event": o.event,
                 "subscription": o.subscription,
                 "of": o.subscription,
+                "at": o.position,
                 "score": o.score,
                 "bindings": o.bindings,
                 "version": o.version,
@@ -335,13 +340,24 @@ class Store:
         with self._connected() as connection:
             return _mark(connection, PIPELINE)
 
-    def notifications(self, after: int = 0, limit: int = 100, subscription: str | None = None) -> list[Notification]:
-        """Notifications in the order in which they were written, beginning after a number."""
+    def notifications(
+        self, after: int = 0, limit: int = 100, subscription: str | None = None, owner: str | None = None
+    ) -> list[Notification]:
+        """Notifications in the order in which they were written, beginning after a number; those of an owner."""
         query = notified().where(notifications.c.number > after)
+        if owner is not None:
+            query = query.where(notifications.c.owner == owner)
         if subscription is not None:
             query = query.where(notifications.c.subscription == subscription)
         with self._connected() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
+            return [notification_of(row) for row in rows]
+
+    def newest_notifications(self, limit: int, owner: str | None = None) -> list[Notification]:
+        """The newest notifications, or an owner's, the newest first."""
+        query = notified() if owner is None else notified().where(notifications.c.owner == owner)
+        with self._connected() as connection:
+            rows = connection.execute(query.order_by(notifications.c.number.desc()).limit(limit))
             return [notification_of(row) for row in rows]
 
     def notification(self, number: int) -> Notification | None:
@@ -355,21 +371,24 @@ class Store:
         with self._connected() as connection:
             return connection.scalar(select(func.max(notifications.c.number))) or 0
 
-    def dead_letters(self, after: int = 0, limit: int = 100) -> list[DeadLetter]:
-        """Refused events in log order, beginning after a position."""
+    def dead_letters(self, after: int = 0, limit: int = 100, publisher: str | None = None) -> list[DeadLetter]:
+        """Refused events in log order, beginning after a position; those of one publisher, if one is named."""
         columns = (dead_letters.c.position, dead_letters.c.reason, events.c.source, events.c.id, events.c.body)
-        query = select(*columns, dead_letters.c.created).join(events, events.c.position == dead_letters.c.position)
+        query = select(*columns, dead_letters.c.created, events.c.publisher)
+        query = query.join(events, events.c.position == dead_letters.c.position)
+        if publisher is not None:
+            query = query.where(events.c.publisher == publisher)
         query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
         with self._connected() as connection:
             return [DeadLetter(*row) for row in connection.execute(query)]
 
 
-def _append(connection: Connection, source: str, id_: str, body: str) -> int:
+def _append(connection: Connection, source: str, id_: str, body: str, publisher: str = LOCAL) -> int:
     known = select(events.c.position).where(events.c.source == source, events.c.id == id_)
     position: int | None = connection.scalar(known)
     if position is not None:
         return position
-    row = {"source": source, "id": id_, "body": body, "received": now()}
+    row = {"source": source, "id": id_, "body": body, "received": now(), "publisher": publisher}
     added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
     return added
 

@@ -23,6 +23,7 @@ events = Table(
     Column("id", Text, nullable=False),
     Column("body", Text, nullable=False),
     Column("received", Text, nullable=False),
+    Column("publisher", Text, nullable=False, server_default="local"),
     UniqueConstraint("source", "id"),
     sqlite_autoincrement=True,
 )
@@ -88,7 +89,8 @@ proposals = Table(
 )
 
 # What is at a position may hold several events, the entries of a feed or a table; "event" is the id of the one matched.
-# "sequence" counts the notifications of a subscription without gaps, in the order of their numbers.
+# It is its "owner"'s who had the subscription when the event came, whoever has the id now.
+# "sequence" counts the notifications of an owner's subscription without gaps, in the order of their numbers.
 notifications = Table(
     "notifications",
     metadata,
@@ -96,6 +98,7 @@ notifications = Table(
     Column("position", Number, nullable=False),
     Column("event", Text, nullable=False),
     Column("subscription", Text, nullable=False),
+    Column("owner", Text, nullable=False, server_default=""),
     Column("sequence", Number, nullable=False),
     Column("score", Float, nullable=False),
     Column("bindings", Text, nullable=False),
@@ -103,6 +106,7 @@ notifications = Table(
     Column("created", Text, nullable=False),
     UniqueConstraint("position", "event", "subscription"),
     Index("notifications_by_subscription", "subscription", "number"),
+    Index("notifications_by_owner", "owner", "number"),
     sqlite_autoincrement=True,
 )
 
@@ -169,6 +173,32 @@ dead_letters = Table(
     Column("position", Number, primary_key=True, autoincrement=False),
     Column("reason", Text, nullable=False),
     Column("created", Text, nullable=False),
+)
+
+# What is known of users and their tokens. Of tokens and passwords only hashes are kept.
+users = Table(
+    "users",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("scopes", Text, nullable=False),
+    Column("password", Text, nullable=True),
+    Column("created", Text, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("user", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("used", Text, nullable=True),
+    Column("expires", Text, nullable=True),
+    Column("revoked", Text, nullable=True),
+    Index("tokens_by_user", "user"),
+    sqlite_autoincrement=True,
 )
 
 # One row of its kind each, such as how far the pipeline has got.

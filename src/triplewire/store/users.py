@@ -1,0 +1,171 @@
+"""Users, what they may do, and the tokens by which they are known. Of tokens and passwords only hashes are kept."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from hashlib import scrypt, sha256
+from secrets import token_bytes, token_urlsafe
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from triplewire.errors import UsageError
+from triplewire.store.deliveries import Connecting
+from triplewire.store.moments import now
+from triplewire.store.records import Token, User
+from triplewire.store.tables import tokens, users
+
+PUBLISH, SUBSCRIBE, ONTOLOGY, ADMIN = SCOPES = ("publish", "subscribe", "ontology", "admin")
+USUAL = (PUBLISH, SUBSCRIBE)
+PREFIX = "tw_"
+TO_THE_HOUR = len("2026-01-31T12")
+"""When a token was used last is written to the hour, so that reading is not writing, most of the time."""
+LONGEST = 200
+SCRYPT = {"n": 1 << 15, "r": 8, "p": 3, "maxmem": 1 << 26}
+
+
+class Users:
+    """The users of a store."""
+
+    def __init__(self, reading: Connecting, writing: Connecting) -> None:
+        self._reading = reading
+        self._writing = writing
+
+    def any(self) -> bool:
+        with self._reading() as connection:
+            return connection.execute(select(users.c.name).limit(1)).first() is not None
+
+    def add(self, name: str, scopes: Iterable[str] = USUAL) -> User:
+        """A new user, with all that their tokens may be good for."""
+        row = {"name": checked_name(name), "scopes": _written(scopes), "created": now()}
+        with self._writing() as connection:
+            if _user(connection, name) is not None:
+                raise UsageError(f"there is a user {name!r} already")
+            connection.execute(insert(users).values(row))
+        return User(name, frozenset(row["scopes"].split()), row["created"])
+
+    def change(self, name: str, scopes: Iterable[str]) -> User:
+        """Have a user, and so all their tokens, be good for this and nothing else."""
+        with self._writing() as connection:
+            connection.execute(update(users).where(users.c.name == name).values(scopes=_written(scopes)))
+            return _known(connection, name)
+
+    def found(self, name: str) -> User | None:
+        with self._reading() as connection:
+            return _user(connection, name)
+
+    def listed(self) -> list[User]:
+        with self._reading() as connection:
+            return [_user_of(row) for row in connection.execute(select(users).order_by(users.c.name))]
+
+    # tokens
+
+    def issue(
+        self, user: str, name: str = "", scopes: Iterable[str] | None = None, expires: str | None = None
+    ) -> tuple[Token, str]:
+        """A new token of a user, good for all they may do unless ``scopes`` says less; and its text, told this once."""
+        text = PREFIX + token_urlsafe(32)
+        with self._writing() as connection:
+            has = _known(connection, user).scopes
+            wanted = has if scopes is None else frozenset(_written(scopes).split())
+            if ADMIN not in has and (more := sorted(wanted - has)):
+                raise UsageError(f"{user!r} may not {', '.join(more)}, so no token of theirs may")
+            row = {"user": user, "name": name, "scopes": _written(wanted), "created": now(), "expires": expires}
+            added = insert(tokens).values(row | {"digest": _digest(text)}).returning(tokens)
+            return _token_of(connection.execute(added).one()), text
+
+    def tokens(self, user: str | None = None) -> list[Token]:
+        """The tokens of a user, or of everybody, in the order in which they were issued."""
+        query = select(tokens).order_by(tokens.c.number)
+        with self._reading() as connection:
+            found = connection.execute(query if user is None else query.where(tokens.c.user == user))
+            return [_token_of(row) for row in found]
+
+    def revoke(self, number: int, user: str | None = None) -> Token:
+        """Have a token, one of a user's if one is named, be good for nothing from now on."""
+        own = tokens.c.number == number
+        if user is not None:
+            own &= tokens.c.user == user
+        with self._writing() as connection:
+            connection.execute(update(tokens).where(own, tokens.c.revoked.is_(None)).values(revoked=now()))
+            row = connection.execute(select(tokens).where(own)).first()
+            if row is None:
+                raise UsageError(f"there is no token {number}")
+            return _token_of(row)
+
+    def bearer(self, text: str) -> User | None:
+        """Whose a token is, with what it is good for; nobody's if it is unknown, revoked or expired."""
+        moment = now()
+        query = select(tokens, users.c.scopes.label("most")).join(users, users.c.name == tokens.c.user)
+        with self._reading() as connection:
+            row = connection.execute(query.where(tokens.c.digest == _digest(text))).first()
+        if row is None or row.revoked is not None or (row.expires is not None and row.expires <= moment):
+            return None
+        if row.used is None or row.used[:TO_THE_HOUR] != moment[:TO_THE_HOUR]:
+            with self._writing() as connection:
+                connection.execute(update(tokens).where(tokens.c.number == row.number).values(used=moment))
+        most, own = frozenset(row.most.split()), frozenset(row.scopes.split())
+        return User(row.user, own if ADMIN in most else own & most, row.created)
+
+    # passwords
+
+    def set_password(self, name: str, password: str) -> None:
+        salt = token_bytes(16)
+        kept = f"{salt.hex()} {_hashed(password, salt).hex()}"
+        with self._writing() as connection:
+            _known(connection, name)
+            connection.execute(update(users).where(users.c.name == name).values(password=kept))
+
+    def with_password(self, name: str, password: str) -> User | None:
+        """The user who has this password. It takes as long to find out that there is none."""
+        with self._reading() as connection:
+            row = connection.execute(select(users).where(users.c.name == name)).first()
+        salt, kept = bytes(16), bytes(64)
+        if row is not None and row.password is not None:
+            salt, kept = map(bytes.fromhex, row.password.split())
+        same = hmac.compare_digest(_hashed(password, salt), kept)
+        return _user_of(row) if row is not None and same else None
+
+
+def checked_name(name: str) -> str:
+    if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST:
+        raise UsageError(f"a user's name should be a text of up to {LONGEST} signs, not {name!r}")
+    return name
+
+
+def _written(scopes: Iterable[str]) -> str:
+    wanted = set(scopes)
+    if unknown := sorted(wanted - set(SCOPES)):
+        raise UsageError(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
+    return " ".join(scope for scope in SCOPES if scope in wanted)
+
+
+def _known(connection: Connection, name: str) -> User:
+    found = _user(connection, name)
+    if found is None:
+        raise UsageError(f"there is no user {name!r}")
+    return found
+
+
+def _user(connection: Connection, name: str) -> User | None:
+    row = connection.execute(select(users).where(users.c.name == name)).first()
+    return None if row is None else _user_of(row)
+
+
+def _user_of(row: Row[Any]) -> User:
+    return User(row.name, frozenset(row.scopes.split()), row.created)
+
+
+def _token_of(row: Row[Any]) -> Token:
+    scopes = frozenset(row.scopes.split())
+    return Token(row.number, row.user, row.name, scopes, row.created, row.used, row.expires, row.revoked)
+
+
+def _digest(text: str) -> str:
+    """What is kept of a token. It is random and long, so that a plain hash of it is as hard to undo as any."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hashed(password: str, salt: bytes) -> bytes:
+    return scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, **SCRYPT)
