@@ -40,6 +40,7 @@ from triplewire.subscriptions.pattern import Subscription
 _MANY = ("--ontology", "--events", "--against", "--subscription")
 _TAKING_MANY = (["match"], ["explain"], ["backtest"], ["compile"], ["pipeline", "run"])
 _FOLDER = "var"
+_NOTHING = "there is nothing to match with: name a file with --subscriptions, or a folder with --index"
 
 app = typer.Typer(
     help="A tripwire for RDF triples: standing patterns in, events past them, and whoever is tripped is told why.",
@@ -126,15 +127,19 @@ def _matcher(index: Path | None, ontology: list[Path], subscriptions: Path | Non
     from triplewire.matching import make_matcher
     from triplewire.matching.lines import add_subscriptions, read_lines
 
+    _check_alone(index, ontology, subscriptions)
     if index is not None:
-        if subscriptions is not None or ontology:
-            raise UsageError("an index has its subscriptions and its ontology with it: leave them out beside --index")
         return _opened(index), 0
     if subscriptions is None:
-        raise UsageError("there is nothing to match with: name a file with --subscriptions, or a folder with --index")
+        raise UsageError(_NOTHING)
     model = load_model(ontology)
     chosen = make_matcher(name, model)
     return chosen, _report(add_subscriptions(read_lines(subscriptions), chosen, model))
+
+
+def _check_alone(index: Path | None, ontology: list[Path], subscriptions: Path | None) -> None:
+    if index is not None and (subscriptions is not None or ontology):
+        raise UsageError("an index has its subscriptions and its ontology with it: leave them out beside --index")
 
 
 def _opened(index: Path) -> Matcher:
@@ -215,8 +220,8 @@ app.command()(backtest)
 
 @pipeline.command()
 def run(
-    subscriptions: Subscriptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where matches/ and refused/ are written.", file_okay=False)],
+    subscriptions: OptionalSubscriptions = None,
     events: Annotated[
         list[Path], typer.Option("--events", metavar="F…", help="Files of events, or folders of them.", exists=True)
     ] = [],  # noqa: B006 - typer copies it
@@ -225,6 +230,7 @@ def run(
         typer.Option(metavar="DIR", help="The archive that a stream keeps, instead.", exists=True, file_okay=False),
     ] = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
+    index: IndexFolder = None,
     master: Master = None,
     matcher: MatcherName = DEFAULT_MATCHER,
     bindings: Bindings = False,
@@ -235,7 +241,10 @@ def run(
 
     if bool(events) == (archive is not None):
         raise UsageError("name what is to be matched: files with --events, or an archive with --archive")
-    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings, lifting, archive)):
+    _check_alone(index, ontology, subscriptions)
+    if index is None and subscriptions is None:
+        raise UsageError(_NOTHING)
+    if _report(run_batch(ontology, subscriptions, events, out, master, matcher, bindings, lifting, archive, index)):
         raise typer.Exit(BAD_INPUT)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from triplewire.errors import UsageError
 from triplewire.lift.files import MEDIA_TYPES
 from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
+from triplewire.matching.engine.folder import is_sharded
 from triplewire.matching.engine.index import Index
 from triplewire.matching.lines import Entry, Refusal, add_subscriptions, read_lines, read_subscriptions
 from triplewire.matching.matcher import Matcher
@@ -33,7 +35,9 @@ from triplewire.pipeline.files import CHUNK, FILE, PARQUET, Piece, event_files, 
 from triplewire.pipeline.lines import expand
 from triplewire.pipeline.progress import named
 from triplewire.pipeline.session import session
-from triplewire.pipeline.shipping import Shipped, open_index, ship
+from triplewire.pipeline.sharding import SCHEMA as ROUTED
+from triplewire.pipeline.sharding import match_routed, route_events
+from triplewire.pipeline.shipping import Shards, Shipped, open_index, open_router, ship, ship_shards
 from triplewire.subscriptions.pattern import Subscription
 
 ROWS, BYTES = 10_000, 16 * 1024 * 1024
@@ -51,9 +55,13 @@ class Papers:
     subscriptions: Path
 
 
+Source: TypeAlias = Shipped | Shards | Papers
+Lifted: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
 def run_batch(
     ontology: list[Path],
-    subscriptions: Path,
+    subscriptions: Path | None,
     events: list[Path],
     out: Path,
     master: str | None = None,
@@ -61,38 +69,53 @@ def run_batch(
     bindings: bool = False,
     lifting: Path | None = None,
     archive: Path | None = None,
+    index: Path | None = None,
 ) -> list[Refusal]:
     """Match files or folders of events, or an archive, into ``out/matches`` and ``out/refused``; returns the latter.
 
-    The part files, one after the other by name, are the lines in order. Every worker must find the files where the
-    caller finds them.
+    With an ``index``, whole or in shards, there is nothing to compile. The part files, one after the other by name, are
+    the lines in order. Every worker must find the files of events where the caller finds them.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already, and is not an empty folder")
     settings = load_lifting(lifting)
     chunks: list[Piece | Part] = [*pieces(events, CHUNK)] if archive is None else [*Archive(archive.absolute()).parts()]
-    index = out / "_index"
-    if matcher == DEFAULT_MATCHER:
-        refused = compile_index(ontology, subscriptions, index)
-    else:
-        papers = Papers(matcher, tuple(path.absolute() for path in ontology), subscriptions.absolute())
-        refused = _load(papers)[1]
+    made = out / "_index"
+    chosen, refused = _chosen(ontology, subscriptions, matcher, index, made)
     with _spark(master) as spark:
-        source = ship(spark.sparkContext, index) if matcher == DEFAULT_MATCHER else papers
+        source = chosen if isinstance(chosen, Papers) else _shipped(spark, chosen)
         groups = match_chunks(spark, chunks, source, bindings, settings).persist(StorageLevel.DISK_ONLY)
         with named(spark, f"matching {len(chunks)} parts"):
             again = _again(groups)
         told = groups.where("refusal is null")
-        if archive is not None:  # whose files are by day
+        if archive is not None or isinstance(source, Shards):  # whose files are by day, and which have no order
             told = told.orderBy("position", "entry")
         lines = told.mapInArrow(partial(_lines, source=source, again=again), "text string")
         with named(spark, "writing matches"):
             lines.write.text(str((out / "matches").absolute()))
         refused += _refused_events(groups, again, [path for path, _ in event_files(events)])
         groups.unpersist()
-    shutil.rmtree(index, ignore_errors=True)
+    shutil.rmtree(made, ignore_errors=True)
     _write_refused(refused, out / "refused")
     return refused
+
+
+def _chosen(
+    ontology: list[Path], subscriptions: Path | None, matcher: str, index: Path | None, made: Path
+) -> tuple[Papers | Path, list[Refusal]]:
+    """What to match with, an index that may have to be made first, and the subscriptions that were refused."""
+    if index is not None:
+        return index, []
+    if subscriptions is None:
+        raise UsageError("there is nothing to match with: neither subscriptions nor an index")
+    if matcher == DEFAULT_MATCHER:
+        return made, compile_index(ontology, subscriptions, made)
+    papers = Papers(matcher, tuple(path.absolute() for path in ontology), subscriptions.absolute())
+    return papers, _load(papers)[1]
+
+
+def _shipped(spark: SparkSession, index: Path) -> Shipped | Shards:
+    return ship_shards(spark.sparkContext, index) if is_sharded(index) else ship(spark.sparkContext, index)
 
 
 def compile_index(ontology: Iterable[Path], subscriptions: Path, folder: Path) -> list[Refusal]:
@@ -116,26 +139,33 @@ def compile_index(ontology: Iterable[Path], subscriptions: Path, folder: Path) -
 def match_chunks(
     spark: SparkSession,
     chunks: Sequence[Piece | Part],
-    source: Shipped | Papers,
+    source: Source,
     bindings: bool,
     lifting: Lifting,
 ) -> DataFrame:
-    """What comes of pieces of files, or of an archive, as ``stage`` has it, in their order: a partition for each."""
+    """What comes of pieces of files, or of an archive, as ``stage`` has it; unless by shards, in their order."""
     numbers = spark.range(0, len(chunks), 1, max(len(chunks), 1))
-    work = partial(_match_chunks, chunks=chunks, source=source, bindings=bindings, lifting=lifting)
-    return numbers.mapInArrow(work, stage.SCHEMA)
+    lifted = partial(_lifted_chunks, chunks=chunks, lifting=lifting)
+    if isinstance(source, Shards):
+        return match_routed(numbers.mapInArrow(partial(_route, lifted=lifted, source=source), ROUTED), source, bindings)
+    return numbers.mapInArrow(partial(_match, lifted=lifted, source=source, bindings=bindings), stage.SCHEMA)
 
 
-def _match_chunks(
-    batches: Iterable[pa.RecordBatch],
-    chunks: Sequence[Piece | Part],
-    source: Shipped | Papers,
-    bindings: bool,
-    lifting: Lifting,
+def _lifted_chunks(
+    batches: Iterable[pa.RecordBatch], chunks: Sequence[Piece | Part], lifting: Lifting
 ) -> Iterator[pa.RecordBatch]:
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    events = (batch for number in numbers for batch in _canonical(chunks[number], lifting))
-    return stage.match_events(events, _matcher(source), bindings)
+    return (batch for number in numbers for batch in _canonical(chunks[number], lifting))
+
+
+def _match(
+    batches: Iterable[pa.RecordBatch], lifted: Lifted, source: Shipped | Papers, bindings: bool
+) -> Iterator[pa.RecordBatch]:
+    return stage.match_events(lifted(batches), _matcher(source), bindings)
+
+
+def _route(batches: Iterable[pa.RecordBatch], lifted: Lifted, source: Shards) -> Iterator[pa.RecordBatch]:
+    return route_events(lifted(batches), open_router(source))
 
 
 def _canonical(chunk: Piece | Part, lifting: Lifting) -> Iterator[pa.RecordBatch]:
@@ -160,9 +190,7 @@ def _text_batches(piece: Piece) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict({"position": positions, "body": bodies}, schema=TEXTS_ARROW)
 
 
-def _lines(
-    batches: Iterable[pa.RecordBatch], source: Shipped | Papers, again: NDArray[np.int64]
-) -> Iterator[pa.RecordBatch]:
+def _lines(batches: Iterable[pa.RecordBatch], source: Source, again: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     """The lines of the events that are there for the first time, those of an event as one text."""
     ids = open_index(source).ids if isinstance(source, Shipped) else None
     for batch in batches:

@@ -47,23 +47,21 @@ ARROW_SCHEMA = pa.schema(
 
 
 def match_events(
-    batches: Iterable[pa.RecordBatch], matcher: Matcher, bindings: bool = False, version: str = ""
+    batches: Iterable[pa.RecordBatch], matcher: Matcher, bindings: bool = False, version: str = "", named: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Match canonical events. A row comes out for every row that goes in, in the same order.
 
     ``matches`` are those with nothing to tell but that they are, as little-endian 32-bit numbers of subscriptions in
     the index that ``version`` names; ``told`` are the others, with scores, and with bindings as JSON, and the rest
-    of their lines, where these were asked for. Both are in the order of ids.
+    of their lines, where these were asked for. Both are in the order of ids. If all are to be ``named``, all are told.
     """
     for batch in batches:
         there = batch.column("data").is_valid()
         whole = there.true_count == batch.num_rows
-        groups = _groups(batch if whole else batch.filter(there), matcher, bindings)
+        groups = _groups(batch if whole else batch.filter(there), matcher, bindings, named)
         if not whole:
             groups = groups.scattered(there)
-        columns = [batch.column(name) for name in CARRIED]
-        if groups.refused:
-            columns[CARRIED.index("refusal")] = _with_refused(batch.column("refusal"), groups.refused)
+        columns = with_refused(batch, groups.refused).select(CARRIED).columns
         columns += [pa.array([version]).take(pa.array(np.zeros(batch.num_rows, np.int32)))]
         yield pa.RecordBatch.from_arrays([*columns, groups.matches, groups.told], schema=ARROW_SCHEMA)
 
@@ -84,7 +82,7 @@ class Groups(NamedTuple):
         return Groups(self.matches.take(taken), self.told.take(taken), refused)
 
 
-def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
+def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool, named: bool) -> Groups:
     if not isinstance(matcher, Index) or not worth_kernels(batch.num_rows):
         return _one_by_one(batch, matcher, bindings)
     found = matcher.match_batch(batch, bindings)
@@ -92,7 +90,7 @@ def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Groups:
         nothing = pa.nulls(batch.num_rows, pa.binary())
         told = _lists(found.offsets, pa.array(map(_row, found.matches), TOLD.value_type))
         return Groups(nothing, told, _told_refused(found.refused))
-    plain = found.numbers >= 0
+    plain = (found.numbers >= 0) & (not named)
     matches = _binary(_offsets(plain)[found.offsets], found.numbers[plain])
     if plain.all():
         return Groups(matches, pa.nulls(batch.num_rows, TOLD), _told_refused(found.refused))
@@ -153,11 +151,14 @@ def _lists(offsets: NDArray[np.int64], rows: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), rows, type=TOLD)
 
 
-def _with_refused(refusals: pa.Array, refused: dict[int, str]) -> pa.Array:
-    told = refusals.to_pylist()
+def with_refused(batch: pa.RecordBatch, refused: dict[int, str]) -> pa.RecordBatch:
+    """A batch with the refusals of some rows."""
+    if not refused:
+        return batch
+    told = batch.column("refusal").to_pylist()
     for number, reason in refused.items():
         told[number] = reason
-    return pa.array(told, pa.string())
+    return batch.set_column(batch.schema.get_field_index("refusal"), "refusal", pa.array(told, pa.string()))
 
 
 def numbers_of(matches: bytes | None) -> Sequence[int]:

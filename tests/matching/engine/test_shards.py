@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 
 from benchmarks.workload import Workload
@@ -57,11 +56,14 @@ def test_an_event_visits_few_shards_and_they_are_of_one_size(tmp_path: Path) -> 
     sizes = [len(index.shard(number)) for number in range(64)]
     assert (min(sizes), max(sizes)) == (5, 5)
     events = [load.event(f"e{number}") for number in range(20)]
-    visits, refused = index.router.of_batch(batch_of(events))
-    assert not refused
-    assert np.mean([sum(number in rows for rows in visits) for number in range(20)]) < 16
+    visits = index.router.of_batch(batch_of(events))
+    assert not visits.refused
+    assert len(visits.rows) / 20 < 16
+    assert [index.router.of_event(event) for event in events] == [
+        sorted(visits.shards[visits.rows == number].tolist()) for number in range(20)
+    ]
     index.match_batch(batch_of(events))
-    assert index.work["shards visited"] == sum(map(len, visits))
+    assert index.work["shards visited"] == len(visits.rows)
 
 
 def test_a_folder_whose_header_is_gone_is_refused(tmp_path: Path) -> None:

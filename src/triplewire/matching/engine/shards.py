@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +63,19 @@ def shard_folder(folder: Path, shard: int) -> Path:
     return folder / f"shard-{shard:04}"
 
 
+class Visits(NamedTuple):
+    """Which rows of a batch visit which shards: pairs, by shard and then by row. And the rows that cannot be read."""
+
+    rows: NDArray[np.int64]
+    shards: NDArray[np.int64]
+    refused: dict[int, EventError]
+
+    def by_shard(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """The shards that are visited, each with its rows."""
+        own, starts = np.unique(self.shards, return_index=True)
+        return zip(own.tolist(), np.split(self.rows, starts[1:]), strict=False)
+
+
 class Router:
     """Tells which shards can match an event."""
 
@@ -70,10 +83,12 @@ class Router:
         try:
             header = json.loads((folder / SHARDS).read_text())
             self.shards: int = header["shards"]
-            self._always: list[int] = header["always"]
-            self._roots: list[list[int]] = header["roots"]
+            self._always = np.array(header["always"], np.int64)
+            led = [np.array(shards, np.int64) for shards in header["roots"]]
         except (OSError, ValueError, LookupError) as error:
             raise IndexFolderError(f"{folder / SHARDS} cannot be read: {error}") from None
+        self._led = np.concatenate([np.empty(0, np.int64), *led])
+        self._offsets = np.concatenate([[0], np.cumsum([len(shards) for shards in led], dtype=np.int64)])
         self._index = Index.open(folder / ROOTS)
 
     @property
@@ -81,21 +96,25 @@ class Router:
         return self._index.model
 
     def of_event(self, event: Event) -> list[int]:
-        roots = (self._roots[int(match.subscription)] for match in self._index.match(event))
-        return sorted({*self._always, *chain.from_iterable(roots)})
+        roots = np.array([int(match.subscription) for match in self._index.match(event)], np.int64)
+        found: list[int] = np.union1d(self._always, self._led[_ranges(*self._spans(roots))]).tolist()
+        return found
 
-    def of_batch(self, batch: pa.RecordBatch) -> tuple[list[NDArray[np.int64]], dict[int, EventError]]:
-        """For each shard the rows of the batch that it can match; and the rows that cannot be read."""
+    def of_batch(self, batch: pa.RecordBatch) -> Visits:
+        """The shards that can match each of the events of a batch."""
         told = self._index.match_batch(batch)
-        rows: list[set[int]] = [set() for _ in range(self.shards)]
-        readable = set(range(batch.num_rows)) - told.refused.keys()
-        for shard in self._always:
-            rows[shard] |= readable
-        events = np.repeat(np.arange(batch.num_rows), np.diff(told.offsets)).tolist()
-        for event, root in zip(events, told.subscriptions.to_pylist(), strict=True):
-            for shard in self._roots[int(root)]:
-                rows[shard].add(event)
-        return [np.array(sorted(own), np.int64) for own in rows], told.refused
+        readable = np.setdiff1d(np.arange(batch.num_rows), list(told.refused))
+        starts, counts = self._spans(told.subscriptions.cast(pa.int64()).to_numpy())
+        rows = np.repeat(np.repeat(np.arange(batch.num_rows), np.diff(told.offsets)), counts)
+        shards = self._led[_ranges(starts, counts)]
+        rows = np.concatenate([rows, np.tile(readable, len(self._always))])
+        shards = np.concatenate([shards, np.repeat(self._always, len(readable))])
+        keys = np.unique(shards * max(batch.num_rows, 1) + rows)
+        return Visits(keys % max(batch.num_rows, 1), keys // max(batch.num_rows, 1), told.refused)
+
+    def _spans(self, roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the shards that roots lead to begin, and how many they are."""
+        return self._offsets[roots], self._offsets[roots + 1] - self._offsets[roots]
 
 
 class ShardedIndex:
@@ -121,13 +140,13 @@ class ShardedIndex:
 
     def match_batch(self, batch: pa.RecordBatch, bindings: bool = False) -> BatchMatches:
         """The matches of many events, as ``Index.match_batch`` has them."""
-        visits, refused = self.router.of_batch(batch)
-        parts: list[tuple[NDArray[np.int64], BatchMatches]] = []
-        for shard, rows in enumerate(visits):
-            if len(rows):
-                self.work["shards visited"] += len(rows)
-                parts.append((rows, self._at(shard).match_batch(batch.take(pa.array(rows)), bindings)))
-        return united(batch.num_rows, parts, refused, bindings)
+        visits = self.router.of_batch(batch)
+        self.work["shards visited"] += len(visits.rows)
+        parts = [
+            (rows, self._at(shard).match_batch(batch.take(pa.array(rows)), bindings))
+            for shard, rows in visits.by_shard()
+        ]
+        return united(batch.num_rows, parts, visits.refused, bindings)
 
     def add(self, subscription: Subscription) -> None:
         raise NotImplementedError(f"{subscription.id} cannot be added: shards are compiled, and do not change")
@@ -206,3 +225,9 @@ def _assigned(
 def _save(index: Index, folder: Path) -> None:
     index.save(folder)
     index.close()
+
+
+def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that follow each other, so many from each start on."""
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
