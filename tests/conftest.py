@@ -42,12 +42,14 @@ def _template(postgresql: PostgreSQL) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty store, of either kind."""
     if request.param == "sqlite":
-        return embedded(tmp_path)
+        yield embedded(tmp_path)
+        return
     server: PostgreSQL = request.getfixturevalue("postgresql")
-    return server.new_database(request.getfixturevalue("_template"))
+    with server.database(request.getfixturevalue("_template")) as url:
+        yield url
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

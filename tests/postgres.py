@@ -8,6 +8,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -77,11 +79,15 @@ class PostgreSQL:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement)
 
-    def new_database(self, template: str = "template1") -> str:
-        """The address of a database of its own, as the template has it."""
+    @contextmanager
+    def database(self, template: str = "template1") -> Iterator[str]:
+        """The address of a database of its own, as the template has it, for a while."""
         name = f"database_{next(self._numbers)}"
         self.run(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return self.url(name)
+        try:
+            yield self.url(name)
+        finally:
+            self.run(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _copied(folder: Path) -> Path:

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from triplewire.errors import UsageError
-from triplewire.store import Attempt, Outcome, Store, Webhook, store_url
+from triplewire.store import Attempt, Outcome, Store, Webhook
 
 HOOK = Webhook("https://a.example/", "whsec_one")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store(store_url(tmp_path))
+def store(store_url: str) -> Iterator[Store]:
+    opened = Store(store_url)
     yield opened
     opened.close()
 

@@ -23,12 +23,14 @@ from triplewire.store.tables import metadata
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a database without tables."""
     if request.param == "sqlite":
-        return embedded(tmp_path)
+        yield embedded(tmp_path)
+        return
     server: PostgreSQL = request.getfixturevalue("postgresql")
-    return server.new_database()
+    with server.database() as url:
+        yield url
 
 
 @pytest.fixture

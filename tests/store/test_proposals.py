@@ -7,7 +7,7 @@ from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.proposed import Proposal, proposed
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import SKOS
-from triplewire.store import Store, store_url
+from triplewire.store import Store
 
 NEWS = "http://example.org/news#"
 MUSIC, ALBUM = NamedNode(f"{NEWS}Music"), NamedNode(f"{NEWS}Album")
@@ -20,8 +20,8 @@ def under(parent, word="Grunge"):
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(store_url(tmp_path))
+def store(store_url):
+    opened = Store(store_url)
     opened.put_ontology([ONTOLOGY], "ann", "the first")
     yield opened
     opened.close()

@@ -3,6 +3,7 @@
 from triplewire.store.database import upgrade
 from triplewire.store.moments import moment_of
 from triplewire.store.records import (
+    LOCAL,
     Attempt,
     DeadLetter,
     Delivery,
@@ -19,7 +20,7 @@ from triplewire.store.records import (
     User,
     Webhook,
 )
-from triplewire.store.store import LOCAL, Store, store_url
+from triplewire.store.store import Store, store_url
 
 __all__ = [
     "LOCAL",

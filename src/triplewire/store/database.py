@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, make_url, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneFree
 
 from triplewire.errors import StoreError, UsageError
 from triplewire.store import schema
@@ -49,8 +51,10 @@ class Database:
         try:
             with self._engine.connect() as connection:
                 yield connection
-        except DatabaseError as error:
+        except DBAPIError as error:
             raise StoreError(f"{self.name}: {str(error.orig).strip()}") from error
+        except NoneFree as error:
+            raise StoreError(f"{self.name}: all connections are in use") from error
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -83,6 +87,25 @@ class Database:
                 if self.kind == SQLITE:
                     schema.keep_copy(Path(self._engine.url.database or ""), found)
                 schema.migrate(connection)
+
+
+class Part:
+    """A part of a store: what it keeps of one kind, in the database that all parts share."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._reading = database.reading
+        self._writing = database.writing
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def insert_new(connection: Connection, table: Table) -> Insert:
+    """Adds rows but those that are there already."""
+    if connection.dialect.name == POSTGRESQL:
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
 
 
 def upgrade(url: str) -> None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, select, true, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, Connection, Row, case, cast, delete, func, insert, select, true, update
 
 from triplewire.errors import UsageError
 from triplewire.store.notifications import notification_of, notified
 from triplewire.store.records import Attempt, Delivery, Endpoint, Notification, Webhook
-from triplewire.store.tables import deliveries, notifications, revisions
+from triplewire.store.tables import Number, deliveries, notifications, revisions
 
 ACTIVE, PAUSED, STOPPED, ENDED = "active", "paused", "stopped", "ended"
 AT_ONCE: dict[str, Any] = {"attempts": 0, "failing_since": None, "reason": "", "due": ""}
@@ -68,7 +67,7 @@ class Deliveries:
         """Everything that goes to one address together, by address; or what goes there of one owner's."""
         waiting = select(func.count()).where(_waiting()).correlate(deliveries).scalar_subquery()
         each = select(deliveries, waiting.label("pending")).where(_of(owner)).subquery().c
-        sums = (func.sum(column) for column in (each.delivered, each.sent, each.pending))
+        sums = (cast(func.sum(column), Number) for column in (each.delivered, each.sent, each.pending))
         last = (func.min(each.failing_since), func.max(each.reason), func.max(each.last_success))
         query = select(each.url, func.count(), func.count(each.failing_since), *sums, *last)
         with self._reading() as connection:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, select
-from sqlalchemy.dialects.sqlite import Insert, insert
+from sqlalchemy import Connection, Insert, Row, Select, bindparam, func, select
 
+from triplewire.store.database import insert_new
 from triplewire.store.records import Notification
 from triplewire.store.tables import events, notifications, revisions
 
 NOBODY = ""
 
 
-def numbered() -> Insert:
+def numbered(connection: Connection) -> Insert:
     """Adds a notification ``of`` a subscription ``at`` a position, unless it is there, with the number after the last.
 
     It is theirs who had the subscription there; their numbers begin with 1, also if the id was somebody else's before.
@@ -25,12 +25,8 @@ def numbered() -> Insert:
     owner = func.coalesce(found, NOBODY)
     own = (notifications.c.subscription == bindparam("of")) & (notifications.c.owner == owner)
     last = select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
-    known = [notifications.c.position, notifications.c.event, notifications.c.subscription]
-    return (
-        insert(notifications)
-        .values(owner=owner, sequence=func.coalesce(last.scalar_subquery(), 0) + 1)
-        .on_conflict_do_nothing(index_elements=known)
-    )
+    sequence = func.coalesce(last.scalar_subquery(), 0) + 1
+    return insert_new(connection, notifications).values(owner=owner, sequence=sequence)
 
 
 def notified() -> Select[Any]:

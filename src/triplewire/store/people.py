@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
 
+from triplewire.store.database import insert_new
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Offer, StoredSuggestion
@@ -95,7 +95,7 @@ def write_offers(connection: Connection, offers: Iterable[Offer]) -> None:
         for one in offers
     ]
     if rows:
-        connection.execute(insert(suggestions).on_conflict_do_nothing(), rows)
+        connection.execute(insert_new(connection, suggestions), rows)
 
 
 def _put(connection: Connection, person: Person) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 from sqlalchemy import ColumnElement, Connection, Row, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import Triple
+from triplewire.store.database import insert_new
 from triplewire.store.moments import now
 from triplewire.store.records import StoredProposal
 from triplewire.store.tables import proposals
@@ -35,7 +35,7 @@ def propose(connection: Connection, made: Iterable[Proposal], proposer: str, ori
         }
         for one in made
     ]
-    added = (insert(proposals).values(row).on_conflict_do_nothing().returning(proposals.c.number) for row in rows)
+    added = (insert_new(connection, proposals).values(row).returning(proposals.c.number) for row in rows)
     return [number for statement in added if (number := connection.scalar(statement)) is not None]
 
 

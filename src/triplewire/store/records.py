@@ -7,6 +7,9 @@ from typing import Any
 
 from triplewire.concepts.proposed import Proposal
 
+LOCAL = "local"
+"""Whoever is not told apart from others."""
+
 
 @dataclass(frozen=True)
 class StoredEvent:

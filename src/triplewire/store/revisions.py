@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.moments import last_position, now

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, Row, insert, select
 
 from triplewire.rdf.terms import Triple
+from triplewire.store.database import insert_new
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Ontology
 from triplewire.store.tables import documents, ontologies
@@ -45,7 +45,7 @@ def put_version(connection: Connection, given: Sequence[Document], author: str, 
         return current
     digests = [sha256(document["text"].encode()).hexdigest() for document in whole]
     for document, digest in zip(whole, digests, strict=True):
-        connection.execute(insert(documents).values(digest=digest, text=document["text"]).on_conflict_do_nothing())
+        connection.execute(insert_new(connection, documents).values(digest=digest, text=document["text"]))
     parts = [
         {"name": document["name"], "media_type": document["media_type"], "digest": digest}
         for document, digest in zip(whole, digests, strict=True)

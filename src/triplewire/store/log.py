@@ -1,0 +1,69 @@
+"""The event log: every event at a position of its own, in the order in which they were accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, or_, select
+
+from triplewire.store.database import POSTGRESQL, Part
+from triplewire.store.moments import last_position, moment_of, now
+from triplewire.store.records import LOCAL, StoredEvent
+from triplewire.store.tables import events
+
+
+class Log(Part):
+    """The event log of a store."""
+
+    def append(self, bodies: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]) -> list[int]:
+        """Put events ``(source, id, body, publisher)`` at the end of the log, and return their positions once durable.
+
+        An event that is in the log already stays as it is; its first position is returned.
+        """
+        with self._writing() as connection:
+            return [_append(connection, *body) for body in bodies]
+
+    def last_position(self) -> int:
+        """The position of the newest event; 0 if there never was one."""
+        with self._reading() as connection:
+            return last_position(connection)
+
+    def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
+        """The events with ``after < position <= upto``, in order."""
+        query = select(events.c.position, events.c.source, events.c.id, events.c.body, events.c.received)
+        query = query.where(events.c.position > after, events.c.position <= upto).order_by(events.c.position)
+        with self._reading() as connection:
+            for row in connection.execution_options(yield_per=1000).execute(query):
+                yield StoredEvent(*row)
+
+    def events_saying(self, texts: Iterable[str], after: int, upto: int) -> list[StoredEvent]:
+        """The events with ``after < position <= upto`` that have one of some texts in them."""
+        query = select(events.c.position, events.c.source, events.c.id, events.c.body).order_by(events.c.position)
+        place = func.strpos if self._database.kind == POSTGRESQL else func.instr
+        saying = or_(*(place(events.c.body, text) > 0 for text in texts))
+        query = query.where(events.c.position > after, events.c.position <= upto, saying)
+        with self._reading() as connection:
+            return [StoredEvent(*row) for row in connection.execute(query)]
+
+    def position_before(self, time: datetime) -> int:
+        """The position of the last event that was accepted before a time; 0 if there is none."""
+        query = select(func.max(events.c.position)).where(events.c.received < moment_of(time))
+        with self._reading() as connection:
+            return connection.scalar(query) or 0
+
+    def nth_position_after(self, after: int, count: int) -> int:
+        """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""
+        following = select(events.c.position).where(events.c.position > after).order_by(events.c.position).limit(count)
+        with self._reading() as connection:
+            return connection.scalar(select(func.max(following.subquery().c.position))) or after
+
+
+def _append(connection: Connection, source: str, id_: str, body: str, publisher: str = LOCAL) -> int:
+    known = select(events.c.position).where(events.c.source == source, events.c.id == id_)
+    position: int | None = connection.scalar(known)
+    if position is not None:
+        return position
+    row = {"source": source, "id": id_, "body": body, "received": now(), "publisher": publisher}
+    added: int = connection.execute(insert(events).values(row).returning(events.c.position)).scalar_one()
+    return added

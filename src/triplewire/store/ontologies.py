@@ -1,0 +1,98 @@
+"""Ontology versions, and the concepts that are proposed for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pyoxigraph import NamedNode
+from sqlalchemy import Connection, func, select
+
+from triplewire.concepts.proposed import Proposal
+from triplewire.rdf.terms import Triple
+from triplewire.store import proposals
+from triplewire.store.database import Part
+from triplewire.store.marks import mark, set_mark
+from triplewire.store.records import LOCAL, Ontology, StoredProposal
+from triplewire.store.tables import ontologies
+from triplewire.store.versions import learn, put_version, version_of
+
+AT_ONCE = "proposals accepted at once"
+
+
+class Ontologies(Part):
+    """The ontology versions and the proposals of a store."""
+
+    def put_ontology(self, documents: Sequence[Mapping[str, str]], author: str = LOCAL, reason: str = "") -> Ontology:
+        """Make these documents the ontology for the events to come. The same documents again change nothing.
+
+        What was learnt stays beside them.
+        """
+        with self._writing() as connection:
+            return put_version(connection, documents, author, reason)
+
+    def learn(self, triples: Iterable[Triple], author: str, reason: str) -> Ontology:
+        """Add statements to the ontology for the events to come."""
+        with self._writing() as connection:
+            return learn(connection, triples, author, reason)
+
+    def ontologies(self) -> list[Ontology]:
+        """Every version, oldest first."""
+        with self._reading() as connection:
+            rows = list(connection.execute(select(ontologies).order_by(ontologies.c.version)))
+            return [version_of(connection, row) for row in rows]
+
+    def ontology_version(self, position: int) -> int:
+        """The version that is valid for the event at a position; 0 if there is none."""
+        query = select(func.max(ontologies.c.version)).where(ontologies.c.since < position)
+        with self._reading() as connection:
+            return connection.scalar(query) or 0
+
+    def ontology(self, version: int) -> Ontology | None:
+        """One version with its documents."""
+        with self._reading() as connection:
+            row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
+            return version_of(connection, row) if row else None
+
+    def propose(self, made: Iterable[Proposal], proposer: str, origin: str) -> None:
+        """Keep proposals; where proposals are accepted at once, that is done, too."""
+        if not (new := list(made)):
+            return  # as most often, and without waiting for other writers
+        with self._writing() as connection:
+            for number in proposals.propose(connection, new, proposer, origin):
+                if mark(connection, AT_ONCE) and proposals.found(connection, number).state == proposals.OPEN:
+                    _accept(connection, number, proposer, "")
+
+    def accept_at_once(self, setting: bool) -> None:
+        """Whether a proposal is accepted as it is made."""
+        with self._writing() as connection:
+            set_mark(connection, AT_ONCE, int(setting))
+
+    def proposals(
+        self, after: int = 0, limit: int = 100, state: str | None = None, proposer: str | None = None
+    ) -> list[StoredProposal]:
+        """Proposals in the order in which they were made, beginning after a number."""
+        with self._reading() as connection:
+            return proposals.listed(connection, after, limit, state, proposer)
+
+    def accept(self, number: int, author: str, reason: str = "") -> StoredProposal:
+        """Make a proposed concept everybody's, for the events to come."""
+        with self._writing() as connection:
+            return _accept(connection, number, author, reason)
+
+    def merge(self, number: int, into: NamedNode, author: str, reason: str = "") -> StoredProposal:
+        """Make the word of a proposed concept another one for a known concept, for the events to come."""
+        with self._writing() as connection:
+            one = proposals.found(connection, number).proposal
+            why = reason or f"{one.word} means {into}"
+            return proposals.decide(connection, number, proposals.MERGED, one.merged(into), author, why)
+
+    def reject(self, number: int, author: str, reason: str = "") -> StoredProposal:
+        """Keep a proposed concept from everybody. To those who use it it means what it did."""
+        with self._writing() as connection:
+            return proposals.decide(connection, number, proposals.REJECTED, (), author, reason)
+
+
+def _accept(connection: Connection, number: int, author: str, reason: str) -> StoredProposal:
+    one = proposals.found(connection, number).proposal
+    why = reason or f"{one.word} is a concept under {one.parent}"
+    return proposals.decide(connection, number, proposals.ACCEPTED, one.accepted(), author, why)

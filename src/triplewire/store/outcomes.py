@@ -1,0 +1,99 @@
+"""What came of matching: notifications, dead letters, and how far the pipeline has got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import func, select
+
+from triplewire.store.database import Part, insert_new
+from triplewire.store.marks import mark, raise_mark
+from triplewire.store.moments import now
+from triplewire.store.notifications import notification_of, notified, numbered
+from triplewire.store.people import write_offers
+from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
+from triplewire.store.tables import dead_letters, events, notifications
+
+PIPELINE = "pipeline"
+
+
+class Outcomes(Part):
+    """The outcomes in a store."""
+
+    def record(
+        self, outcomes: Iterable[Outcome], refused: Iterable[DeadLetter], upto: int, offers: Iterable[Offer] = ()
+    ) -> None:
+        """Write what matching came to, and that the pipeline is done up to a position, all or nothing.
+
+        Writing the same again changes nothing, so that a batch may be replayed.
+        """
+        moment = now()
+        letters = [{"position": d.position, "reason": d.reason, "created": moment} for d in refused]
+        rows = [
+            {
+                "position": o.position,
+                "event": o.event,
+                "subscription": o.subscription,
+                "of": o.subscription,
+                "at": o.position,
+                "score": o.score,
+                "bindings": o.bindings,
+                "version": o.version,
+                "created": moment,
+            }
+            for o in sorted(outcomes, key=lambda one: one.position)
+        ]
+        with self._writing() as connection:
+            if rows:
+                connection.execute(numbered(connection), rows)
+            if letters:
+                connection.execute(insert_new(connection, dead_letters), letters)
+            write_offers(connection, offers)
+            raise_mark(connection, PIPELINE, upto)
+
+    def pipeline_position(self) -> int:
+        """The position up to which the pipeline is done."""
+        with self._reading() as connection:
+            return mark(connection, PIPELINE)
+
+    def notifications(
+        self, after: int = 0, limit: int = 100, subscription: str | None = None, owner: str | None = None
+    ) -> list[Notification]:
+        """Notifications in the order in which they were written, beginning after a number; those of an owner."""
+        query = notified().where(notifications.c.number > after)
+        if owner is not None:
+            query = query.where(notifications.c.owner == owner)
+        if subscription is not None:
+            query = query.where(notifications.c.subscription == subscription)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
+            return [notification_of(row) for row in rows]
+
+    def newest_notifications(self, limit: int, owner: str | None = None) -> list[Notification]:
+        """The newest notifications, or an owner's, the newest first."""
+        query = notified() if owner is None else notified().where(notifications.c.owner == owner)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(notifications.c.number.desc()).limit(limit))
+            return [notification_of(row) for row in rows]
+
+    def notification(self, number: int) -> Notification | None:
+        """One notification."""
+        with self._reading() as connection:
+            row = connection.execute(notified().where(notifications.c.number == number)).first()
+            return None if row is None else notification_of(row)
+
+    def last_notification(self) -> int:
+        """The newest notification's number; 0 if there never was one."""
+        with self._reading() as connection:
+            return connection.scalar(select(func.max(notifications.c.number))) or 0
+
+    def dead_letters(self, after: int = 0, limit: int = 100, publisher: str | None = None) -> list[DeadLetter]:
+        """Refused events in log order, beginning after a position; those of one publisher, if one is named."""
+        columns = (dead_letters.c.position, dead_letters.c.reason, events.c.source, events.c.id, events.c.body)
+        query = select(*columns, dead_letters.c.created, events.c.publisher)
+        query = query.join(events, events.c.position == dead_letters.c.position)
+        if publisher is not None:
+            query = query.where(events.c.publisher == publisher)
+        query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
+        with self._reading() as connection:
+            return [DeadLetter(*row) for row in connection.execute(query)]
