@@ -79,3 +79,60 @@ def test_an_id_that_changes_hands_takes_nothing_along(broker: httpx.Client, stor
         for query in ("", "?subscription=s1"):
             [found] = broker.get(f"/v1/notifications{query}", headers=headers).json()["items"]
             assert (found["event"], found["sequence"]) == (event, 1)
+
+
+def test_a_token_makes_and_revokes_none_that_may_do_more_than_itself(broker: httpx.Client, store: Store) -> None:
+    whole, small = bearer(store, "ann"), bearer(store, "ann", "publish")
+    other = bearer(store, "bob")
+
+    def issue(headers: dict[str, str], **asked: object) -> httpx.Response:
+        return broker.post("/v1/tokens", json=asked, headers=headers)
+
+    assert issue(small).json()["scopes"] == ["publish"]
+    assert issue(small, scopes=["subscribe"]).status_code == 403
+    assert issue(whole, scopes=["admin"]).status_code == 403
+    assert issue(whole, user="bob").status_code == 403
+    short = issue(whole, name="short", expires="2099-01-01T00:00:00+01:00").json()
+    assert (short["name"], short["expires"]) == ("short", "2098-12-31T23:00:00.000Z")
+    again = issue({"Authorization": f"Bearer {short['token']}"}, expires="2199-01-01T00:00:00Z").json()
+    assert again["expires"] == short["expires"]
+    statuses = [
+        broker.delete(f"/v1/tokens/{short['id']}", headers=headers).status_code for headers in (other, small, whole)
+    ]
+    assert statuses == [404, 403, 200]
+    assert {one["user"] for one in broker.get("/v1/tokens", headers=other).json()["items"]} == {"bob"}
+
+
+def test_an_administrator_makes_users_and_shuts_them_out(broker: httpx.Client, store: Store) -> None:
+    root = bearer(store, "root", "admin")
+    assert broker.post("/v1/users", json={"name": "ann"}, headers=root).json()["scopes"] == ["publish", "subscribe"]
+    assert broker.post("/v1/users", json={"name": "ann"}, headers=root).status_code == 409
+    text = broker.post("/v1/tokens", json={"user": "ann"}, headers=root).json()["token"]
+    ann = {"Authorization": f"Bearer {text}"}
+    assert broker.get("/v1/users/ann", headers=ann).json()["name"] == "ann"
+    assert (
+        broker.get("/v1/users", headers=ann).status_code,
+        broker.get("/v1/users/root", headers=ann).status_code,
+    ) == (
+        403,
+        404,
+    )
+    assert broker.patch("/v1/users/ann", json={"scopes": []}, headers=root).json()["scopes"] == []
+    assert broker.get("/v1/subscriptions", headers=ann).status_code == 403
+
+
+def test_too_many_wrong_tokens_are_told_to_wait_and_a_good_one_is_not(broker: httpx.Client, store: Store) -> None:
+    ann = bearer(store, "ann")
+    wrong = [broker.get("/v1/tokens", headers={"Authorization": f"Bearer tw_{n}"}) for n in range(25)]
+    assert {answer.status_code for answer in wrong[:20]} == {401}
+    assert (wrong[-1].status_code, int(wrong[-1].headers["retry-after"]) > 0) == (429, True)
+    assert broker.get("/v1/tokens", headers=ann).status_code == 200
+
+
+def test_a_password_is_known_again_and_is_not_kept(store: Store) -> None:
+    store.users.add("ann")
+    assert store.users.with_password("ann", "") is None
+    store.users.set_password("ann", "correct horse")
+    found = store.users.with_password("ann", "correct horse")
+    assert found is not None and found.name == "ann"
+    assert store.users.with_password("ann", "correct horsf") is store.users.with_password("bob", "") is None

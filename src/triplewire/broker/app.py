@@ -8,6 +8,7 @@ from pathlib import Path
 from fastapi import Depends, FastAPI
 
 from triplewire.broker import (
+    accounts,
     concepts,
     deliveries,
     events,
@@ -80,7 +81,7 @@ def create_app(
     for room in (health, metrics):
         app.include_router(room.router)
     told = (events, subscriptions, notifications, deliveries, feeds)
-    for room in (*told, ontologies, concepts, suggestions, page):
+    for room in (*told, ontologies, concepts, suggestions, accounts, page):
         app.include_router(room.router, dependencies=[Depends(caller)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])(app.openapi)
     app.mount("/static", page.STATIC)

@@ -19,10 +19,11 @@ MOST_ADDRESSES = 10_000
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever sends a request: their name, and what they may do."""
+    """Whoever sends a request: their name, what they may do, and until when their token is good."""
 
     name: str
     scopes: frozenset[str]
+    expires: str | None = None
 
     @property
     def is_admin(self) -> bool:
@@ -71,7 +72,7 @@ class Gate:
         if found is None:
             self.failed(address)
             return None
-        return Caller(found.name, found.scopes)
+        return Caller(found.name, found.scopes, found.expires)
 
     def failed(self, address: str) -> None:
         """Count an attempt that failed, and refuse those that are too many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -27,6 +28,8 @@ from triplewire.errors import UsageError
 from triplewire.lift.lifting import load_lifting
 from triplewire.store import Store, store_url
 
+logger = logging.getLogger(__name__)
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_FEW = 20
 
@@ -34,9 +37,11 @@ FIRST_FEW = 20
 def serve(configuration: Configuration) -> None:
     """Run the broker with its page, and the pipeline, on the data folder until interrupted.
 
-    There is no authentication yet, so whoever reaches the port may do everything: stay on the loopback address.
+    Where others than this machine may reach it, there has to be a user.
     """
     set_up(configuration.log, configuration.log_level)
+    if os.geteuid() == 0:
+        logger.warning("running as root, which nothing here needs: let a user of its own run the broker")
     addresses = Addresses(networks(configuration.allow_network))
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
@@ -45,11 +50,22 @@ def serve(configuration: Configuration) -> None:
         _listener(configuration.host, configuration.port) as listener,
         closing(_opened(configuration.home)) as store,
     ):
+        _check_users(configuration, store, listener)
         store.accept_at_once(configuration.accept_proposals)
         sample = configuration.sample
         if sample is not None and not load_sample(store, sample):
             say(f"{configuration.home} has events already, so the sample is not loaded again.")
         asyncio.run(_serve(configuration, store, listener, addresses))
+
+
+def _check_users(configuration: Configuration, store: Store, listener: socket.socket) -> None:
+    """Refuse to be there for everybody on the network while whoever comes may do everything."""
+    if not is_loopback(listener) and not store.users.any():
+        raise UsageError(
+            f"on {configuration.host} others can reach the broker, and it has no users yet; make one with "
+            f"`triplewire user add NAME --admin --home {configuration.home}`, and a token for them with "
+            f"`triplewire token add NAME --home {configuration.home}`"
+        )
 
 
 def say(text: str) -> None:
@@ -137,6 +153,10 @@ def hosts_of(host: str, bound: str) -> tuple[str, ...]:
     if not ipaddress.ip_address(bound).is_loopback:
         return ANY_HOST
     return (*LOOPBACK, _in_address(host), _in_address(bound))
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def _in_address(host: str) -> str:

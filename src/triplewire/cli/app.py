@@ -25,6 +25,7 @@ from triplewire.cli.options import with_settings
 from triplewire.cli.store import store
 from triplewire.cli.subscription import subscription
 from triplewire.cli.synonyms import synonyms
+from triplewire.cli.users import token, user
 from triplewire.configuration import Configuration
 from triplewire.errors import (
     EventError,
@@ -55,6 +56,8 @@ app.add_typer(event, name="event")
 app.add_typer(subscription, name="subscription")
 app.add_typer(store, name="store")
 app.add_typer(synonyms, name="synonyms")
+app.add_typer(user, name="user")
+app.add_typer(token, name="token")
 
 Ontology = Annotated[
     list[Path],

@@ -221,6 +221,15 @@ class User:
 
 
 @dataclass(frozen=True)
+class Bearer:
+    """Whose a token is, what it is good for, and until when."""
+
+    name: str
+    scopes: frozenset[str]
+    expires: str | None
+
+
+@dataclass(frozen=True)
 class Token:
     """What is known of a token: whose it is, what for, when it was made, used last (to the hour), and ends."""
 
@@ -232,3 +241,7 @@ class Token:
     used: str | None
     expires: str | None
     revoked: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"id": self.number, "user": self.user, "name": self.name, "scopes": sorted(self.scopes)}
+        return told | {"created": self.created, "used": self.used, "expires": self.expires, "revoked": self.revoked}

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 from triplewire.errors import UsageError
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import now
-from triplewire.store.records import Token, User
+from triplewire.store.records import Bearer, Token, User
 from triplewire.store.tables import tokens, users
 
 PUBLISH, SUBSCRIBE, ONTOLOGY, ADMIN = SCOPES = ("publish", "subscribe", "ontology", "admin")
@@ -94,7 +94,7 @@ class Users:
                 raise UsageError(f"there is no token {number}")
             return _token_of(row)
 
-    def bearer(self, text: str) -> User | None:
+    def bearer(self, text: str) -> Bearer | None:
         """Whose a token is, with what it is good for; nobody's if it is unknown, revoked or expired."""
         moment = now()
         query = select(tokens, users.c.scopes.label("most")).join(users, users.c.name == tokens.c.user)
@@ -106,7 +106,7 @@ class Users:
             with self._writing() as connection:
                 connection.execute(update(tokens).where(tokens.c.number == row.number).values(used=moment))
         most, own = frozenset(row.most.split()), frozenset(row.scopes.split())
-        return User(row.user, own if ADMIN in most else own & most, row.created)
+        return Bearer(row.user, own if ADMIN in most else own & most, row.expires)
 
     # passwords
 
