@@ -11,7 +11,52 @@ from triplewire.subscriptions.filter import parse_filter
 from triplewire.subscriptions.ops import parse_ops
 
 PREFIXES = {"ex": "http://example.org/", "": "http://example.org/"}
-CONSTANTS = [*("7", "0.5", ".5", "12.", "1e3", "-3", '"a"', '"long text"', "'b'", '"\\n"', '"\\q"', "?1", ":7", "ex:0")]
+WORDS = [
+    "7",
+    "0.5",
+    ".5",
+    "12.",
+    "1e3",
+    "-3",
+    '"a"',
+    '"long text"',
+    "'b'",
+    '"\\n"',
+    '"\\q"',
+    "?1",
+    ":7",
+    "ex:0",
+    "?a-b",
+    "?a.b",
+]
+WORDS += [
+    "ex:a",
+    "ex:a.b",
+    "ex:a.",
+    "ex:a-b",
+    "ex:a%20b",
+    "no:a",
+    "and:a",
+    "in-a:b",
+    "true:a",
+    "ex:",
+    ":",
+    "_:H",
+    "_:b",
+]
+WORDS += [
+    "<http://example.org/a>",
+    "<a>",
+    "<b> ex:c",
+    "ex:and",
+    "?and",
+    "not",
+    "é:a",
+    "ex:é",
+    "@en",
+    "ex:a:b",
+    "# ex:a\n",
+]
 
 
 def read(language, text):
@@ -26,16 +71,21 @@ def read(language, text):
 def test_a_shared_tree_says_what_the_text_says(language, monkeypatch):
     rng = Random(language)
     texts = [text for text, _ in zip(_texts(language, rng), range(300), strict=False)]
-    texts += [text.replace(old, rng.choice(CONSTANTS)) for text in texts for old in ("400", "3", '"', "ex:p")]
+    texts += [
+        text.replace(old, rng.choice(WORDS))
+        for text in texts
+        for old in ("400", "3", '"', "ex:p", "ex:A", "?1", "?2", "price", "<", ")")
+        if old in text
+    ]
     shared = [read(language, text) for text in texts]
     monkeypatch.setattr(skeleton, "LONGEST_SHARED", -1)
     for text, found in zip(texts, shared, strict=True):
         assert read(language, text) == found, text
 
 
-def test_texts_that_differ_in_constants_are_parsed_once():
+def test_texts_that_differ_in_names_and_constants_are_parsed_once():
     skeleton._tree.cache_clear()
     for n in range(20):
-        parse_filter(f"ex:price < {n} and ex:brand = '{n}'", PREFIXES, MODEL)
-        parse_ops(f'(_:H, ?1, (ex:A, ex:p, ex:B), ?1 > {n}.5 or ?1 = "{n}")', PREFIXES)
+        parse_filter(f"ex:price{n} < {n} and ex:brand = '{n}'", PREFIXES, MODEL)
+        parse_ops(f'(_:H, ?v{n}, (ex:A{n}, <http://p/{n}>, ex:B), ?v{n} > {n}.5 or ?v{n} = "{n}")', PREFIXES)
     assert skeleton._tree.cache_info().misses == 2

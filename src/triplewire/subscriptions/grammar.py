@@ -203,13 +203,15 @@ class TermBuilder:
         return SubscriptionError(message, language=self.language, place=place, **details)
 
     def full_iri(self, children: list[Token]) -> NamedNode:
+        own = self.skeleton.own(children[0])
         try:
-            return NamedNode(children[0][1:-1])
+            return NamedNode(own[1:-1])
         except ValueError as error:
-            raise self.fail(f"{children[0]} is not an absolute IRI: {error}.", children[0]) from None
+            raise self.fail(f"{own} is not an absolute IRI: {error}.", children[0]) from None
 
     def short_iri(self, children: list[Token]) -> NamedNode:
-        return expand(children[0], self.prefixes, lambda message, **hint: self.fail(message, children[0], **hint))
+        own = self.skeleton.own(children[0])
+        return expand(own, self.prefixes, lambda message, **hint: self.fail(message, children[0], **hint))
 
     def string(self, children: list[Token]) -> Literal:
         return Literal(self._unquoted(children[0]))

@@ -132,7 +132,7 @@ class _Builder(TermBuilder):
         return Statement(subject, object_, (rest[0], rest[1], rest[2]), condition, where)
 
     def variable(self, children: list[Token]) -> Variable:
-        variable = Variable(children[0][1:])
+        variable = Variable(self.skeleton.own(children[0])[1:])
         self.seen.setdefault(variable, children[0])
         return variable
 

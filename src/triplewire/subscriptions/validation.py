@@ -17,7 +17,7 @@ from triplewire.rdf.terms import RDF, RDFS, XSD
 from triplewire.subscriptions.attributes import conjuncts
 from triplewire.subscriptions.frozen import Path, of_value, sole_variable
 from triplewire.subscriptions.implication import are_possible, have_example, is_true_of
-from triplewire.subscriptions.normal import FALSE, normal_filters, variables
+from triplewire.subscriptions.normal import COMPARISONS, FALSE, normal_filters, variables
 from triplewire.subscriptions.pattern import (
     VALUE,
     Alternative,
@@ -120,7 +120,22 @@ def _are_plainly_possible(parts: list[Expression]) -> bool:
     """Whether one sees without further ado that some event may make all of these true, as a rule it is so."""
     present = {part.path for part in parts if isinstance(part, AttributeTest | AttributeExists)}
     absent = {path for part in parts for path in _paths(part) if isinstance(part, Call) and part.name == "not"}
-    return all(map(_is_plainly_possible, parts)) and not any(_clashing(present, absent))
+    compared = [_compared(part) for part in parts]
+    asked = [variable for variable in compared if variable is not None]
+    return (
+        len(asked) == len(set(asked))
+        and all(variable or _is_plainly_possible(part) for part, variable in zip(parts, compared, strict=True))
+        and not any(_clashing(present, absent))
+    )
+
+
+def _compared(part: Expression) -> Variable | None:
+    """The variable that is compared with a plain constant, if that is all."""
+    match part:
+        case Call(name, (Variable() as variable, Literal() as constant)) if name in COMPARISONS:
+            return variable if _is_plain(constant, name) else None
+        case _:
+            return None
 
 
 def _is_plainly_possible(part: Expression) -> bool:
