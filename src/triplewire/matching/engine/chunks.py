@@ -67,8 +67,8 @@ def put_together(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence
     if not chunks:
         return Segment.merged(model)
     parts = [Part(one.layout, one.patterns, gone) for one, gone in zip(chunks, removed, strict=True)]
-    layout, patterns, origin = merge(parts)
-    records = joined([_records(one.records) for one in chunks], origin)
+    layout, patterns, owners = merge(parts)
+    records = joined([_records(one.records) for one in chunks], owners)
     return Segment(Tables.of(layout, patterns, model), lambda: patterns, records, model)
 
 

@@ -358,7 +358,8 @@ class Index:
                 self._since = None if writer is None else []
                 self._state, self._fixed, self._changes = state, len(state.segments), 0
             try:
-                merged = Segment.merged(self.model, state.segments, removed=gone)
+                whole = len(state.segments) == 1 and not gone[0].any()
+                merged = state.segments[0] if whole else Segment.merged(self.model, state.segments, removed=gone)
                 unfinished = None if writer is None else writer.write_version(merged, self.model)
                 with self._changing:
                     if writer is not None and unfinished is not None:

@@ -15,10 +15,12 @@ from triplewire.matching.engine.encoded import (
     Ids,
     Ranges,
     offsets_of,
+    read_only,
     spans,
 )
 from triplewire.matching.engine.events import Vocabulary
 from triplewire.matching.engine.interests import Interests
+from triplewire.matching.engine.kernels.texts import put_texts
 from triplewire.matching.engine.ranks import Domains, Range
 from triplewire.matching.engine.tables import Layout
 from triplewire.matching.engine.texts import Dictionary, Texts
@@ -32,59 +34,46 @@ class Part(NamedTuple):
     removed: Flags
 
 
-class Origin(NamedTuple):
-    """Where each subscription of the whole comes from: the part, and the number there."""
+def merge(parts: Sequence[Part]) -> tuple[Layout, EncodedPatterns, list[Ids]]:
+    """The layout and patterns of all the parts' living subscriptions, of which no two have the same id.
 
-    parts: Ids
-    numbers: Ids
-
-
-def merge(parts: Sequence[Part]) -> tuple[Layout, EncodedPatterns, Origin]:
-    """The layout and patterns of all the parts' living subscriptions, of which no two have the same id."""
-    origin = _in_order(parts)
-    owners = [np.full(len(part.removed), -1, np.int32) for part in parts]
-    for number, own in enumerate(owners):
-        here = np.flatnonzero(origin.parts == number)
-        own[origin.numbers[here]] = here
+    And for each part the number that each of its subscriptions has in the whole, -1 if it was removed.
+    """
+    owners = _in_order(parts)
     living = [owners[i][part.layout.owners] >= 0 for i, part in enumerate(parts)]
     kept = [_living(part.patterns, living[i]) for i, part in enumerate(parts)]
     words = _Words([part.layout.vocabulary for part in parts], kept)
     patterns = _joined([words.renumbered(i, own) for i, own in enumerate(kept)], words)
     layout = Layout(
-        ids=taken([part.layout.ids for part in parts], origin),
+        ids=taken([part.layout.ids for part in parts], owners),
         vocabulary=words.vocabulary,
         owners=_all([owners[i][p.layout.owners][living[i]] for i, p in enumerate(parts)], np.int32),
         decided=_all([p.layout.decided[living[i]] for i, p in enumerate(parts)], np.bool_),
         loose=np.sort(_all([(o := owners[i][p.layout.loose])[o >= 0] for i, p in enumerate(parts)], np.int32)),
         interests=_interests([part.layout.interests for part in parts], owners),
     )
-    return layout, patterns, origin
+    return layout, patterns, owners
 
 
-def taken(texts: Sequence[Texts], origin: Origin) -> Texts:
+def taken(texts: Sequence[Texts], owners: Sequence[Ids]) -> Texts:
     """A text for each subscription of the whole, out of the parts'."""
-    lengths = np.zeros(len(origin.parts), np.int64)
-    for i, one in enumerate(texts):
-        here = origin.parts == i
-        lengths[here] = np.diff(one.offsets)[origin.numbers[here]]
+    lengths = np.zeros(sum(int((own >= 0).sum()) for own in owners), np.int64)
+    for one, own in zip(texts, owners, strict=True):
+        lengths[own[own >= 0]] = np.diff(one.offsets)[own >= 0]
     offsets = offsets_of(lengths)
     data = np.empty(int(offsets[-1]), np.uint8)
-    for i, one in enumerate(texts):
-        here = origin.parts == i
-        data[spans(offsets[:-1][here], lengths[here])] = one.data[
-            spans(one.offsets[:-1][origin.numbers[here]], lengths[here])
-        ]
+    for one, own in zip(texts, owners, strict=True):
+        put_texts(read_only(one.offsets), read_only(one.data), own, offsets, data)
     return Texts(offsets, data)
 
 
-def _in_order(parts: Sequence[Part]) -> Origin:
-    """The living subscriptions in the order of their ids."""
-    rows = sorted(
-        (part.layout.ids[number], i, number)
-        for i, part in enumerate(parts)
-        for number in np.flatnonzero(~part.removed).tolist()
-    )
-    return Origin(np.array([i for _, i, _ in rows], np.int32), np.array([n for _, _, n in rows], np.int32))
+def _in_order(parts: Sequence[Part]) -> list[Ids]:
+    """For each part the numbers of its living subscriptions in the order of all their ids, -1 for the others."""
+    ids = [id_ for part in parts for id_ in part.layout.ids]
+    living = np.flatnonzero(~np.concatenate([part.removed for part in parts])).tolist()
+    numbers = np.full(len(ids), -1, np.int32)
+    numbers[sorted(living, key=ids.__getitem__)] = np.arange(len(living), dtype=np.int32)
+    return np.split(numbers, np.cumsum([len(part.removed) for part in parts])[:-1])
 
 
 class _Words:

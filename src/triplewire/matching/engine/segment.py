@@ -74,8 +74,8 @@ class Segment:
             records.append(Kept(ordered) if len(some) < CHUNK else written(ordered))
         if not parts:
             return cls.merged(model)
-        layout, patterns, origin = merge(parts)
-        return cls(Tables.of(layout, patterns, model), lambda: patterns, joined(records, origin), model)
+        layout, patterns, owners = merge(parts)
+        return cls(Tables.of(layout, patterns, model), lambda: patterns, joined(records, owners), model)
 
     @classmethod
     def merged(
@@ -92,8 +92,8 @@ class Segment:
         records: Records = Kept(subscriptions)
         if segments:
             parts.append(Part(layout, patterns, np.zeros(len(subscriptions), np.bool_)))
-            layout, patterns, origin = merge(parts)
-            records = joined([*(segment.records for segment in segments), records], origin)
+            layout, patterns, owners = merge(parts)
+            records = joined([*(segment.records for segment in segments), records], owners)
         return cls(Tables.of(layout, patterns, model), lambda: patterns, records, model)
 
     def __len__(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -28,6 +29,10 @@ class Texts(Sequence[bytes]):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[bytes]:
+        whole = self.data.tobytes()
+        return (whole[start:end] for start, end in pairwise(self.offsets.tolist()))
 
     def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
         return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
