@@ -13,8 +13,11 @@ import httpx
 import pytest
 import uvicorn
 
+from tests.broker.sending import process, receiver
 from triplewire.broker import create_app
 from triplewire.store import Store, store_url
+
+__all__ = ["broker", "process", "receiver", "store"]
 
 
 @pytest.fixture

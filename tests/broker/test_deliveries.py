@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -102,6 +103,8 @@ def test_the_status_tells_what_is_delivered_pending_and_failing_since_when_and_w
         "format": "text/turtle",
         "state": "active",
         "delivered": 1,
+        "undelivered": 0,
+        "suppressed": 0,
         "pending": 2,
         "sent": 2,
         "lastSuccess": "2026-01-01Z",
@@ -119,10 +122,10 @@ def test_a_delivery_is_paused_resumed_and_repeated_from_a_position(broker: httpx
     assert broker.patch(address, json={"paused": True}).json()["state"] == "paused"
     for _ in range(4):
         notify(store, "a/b c")
-    assert store.deliveries.due("9") == []
+    assert store.deliveries.due(datetime.now(UTC)) == []
     answer = broker.patch(address, json={"paused": False, "position": 3}).json()
     assert (answer["state"], answer["pending"]) == ("active", 2)
-    assert store.deliveries.due("9") == [("a/b c", URL)]
+    assert [due.url for due in store.deliveries.due(datetime.now(UTC))] == [URL]
     assert broker.patch(address, json={"position": 0}).json()["pending"] == 4
     for wrong in ({}, {"paused": 1}, {"position": "3"}, {"position": -1}, {"position": True}, {"state": "active"}):
         assert broker.patch(address, json=wrong).status_code == 400

@@ -18,11 +18,18 @@ def test_a_subscription_lives_and_ends_by_log_position(broker: httpx.Client, sto
     publish(broker, cloudevent("e1"))
     created = broker.post("/v1/subscriptions", json=subscription())
     assert (created.status_code, created.headers["location"]) == (201, "/v1/subscriptions/s1")
-    assert created.json() == {**subscription(), "owner": "local", "since": 1, "warnings": []}
+    assert created.json() == {
+        **subscription(),
+        "state": "active",
+        "owner": "local",
+        "since": 1,
+        "warnings": [],
+    }
 
     publish(broker, cloudevent("e2"))
     changed = broker.patch("/v1/subscriptions/s1", json={"mapping": "homomorphic"}).json()
-    assert changed == {**subscription(mapping="homomorphic"), "owner": "local", "since": 2, "warnings": []}
+    told = {"state": "active", "owner": "local", "since": 2, "warnings": []}
+    assert changed == subscription(mapping="homomorphic") | told
     found = broker.get("/v1/subscriptions/s1").json()
     assert (found["mapping"], found["since"]) == ("homomorphic", 2)
     assert broker.patch("/v1/subscriptions/s1", json=found | {"mapping": None}).json()["since"] == 2

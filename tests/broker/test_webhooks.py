@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import subprocess
 import sys
 import time
-from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,14 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.broker.clients import notify
-from triplewire.broker.addresses import Addresses, networks
+from tests.broker.sending import NEW, OLD, Clock, Receiver, dispatching, of, turn
 from triplewire.broker.circuits import AT_ONCE, TRIPS, Circuit
-from triplewire.broker.dispatcher import LONGEST_DELAY, PATIENCE, Dispatcher, delay
+from triplewire.broker.retries import LONGEST_DELAY, PATIENCE, delay
 from triplewire.errors import StoreError
 from triplewire.store import Store, Webhook
 
-OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 24).decode()}" for n in (1, 2))
-ALLOWED = Addresses(networks(["127.0.0.1"]))
 DELIVERING = """
 import asyncio, sys
 from triplewire.broker.addresses import Addresses, networks
@@ -39,78 +32,6 @@ async def deliver():
 
 asyncio.run(deliver())
 """
-
-
-class Receiver:
-    """The foreign process, and what it was told to answer and has received."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        self.folder = folder
-        self.port = port
-        self.address = f"http://127.0.0.1:{port}"
-
-    def hook(self, path: str = "a", secret: str = OLD) -> Webhook:
-        return Webhook(f"{self.address}/{path}", secret)
-
-    def answers(self, *lines: object, path: str = "a") -> None:
-        (self.folder / path).write_text("\n".join(map(str, lines)))
-
-    def received(self, path: str = "a") -> list[dict[str, Any]]:
-        log = self.folder / "received"
-        found = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-        return [one for one in found if one["path"] == f"/{path}"]
-
-    def accepted(self, path: str = "a") -> list[int]:
-        return [one["body"]["data"]["sequence"] for one in self.received(path) if one["status"] < 300]
-
-
-@pytest.fixture(scope="module")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Receiver]:
-    folder = tmp_path_factory.mktemp("receiver")
-    script = Path(__file__).with_name("receiver.py")
-    with subprocess.Popen([sys.executable, script, folder, OLD, NEW], stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        yield Receiver(folder, int(running.stdout.readline()))
-        running.kill()
-
-
-@pytest.fixture
-def receiver(process: Receiver) -> Receiver:
-    for file in process.folder.iterdir():
-        file.unlink()
-    return process
-
-
-class Clock:
-    """A clock that stands until it is put forward."""
-
-    def __init__(self) -> None:
-        self.now = datetime.now(UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, by: timedelta) -> None:
-        self.now += by
-
-
-@asynccontextmanager
-async def dispatching(store: Store, clock: Clock) -> AsyncIterator[Dispatcher]:
-    dispatcher = Dispatcher(store, ALLOWED, clock=clock, jitter=lambda: 0.5)
-    try:
-        yield dispatcher
-    finally:
-        await dispatcher.close(patience=0.1)
-
-
-async def turn(dispatcher: Dispatcher) -> None:
-    """Send everything that is due."""
-    await dispatcher.look()
-    await dispatcher.settled()
-
-
-def of(store: Store, subscription: str = "s") -> Any:
-    return store.deliveries.of([subscription])[subscription]
 
 
 def test_a_foreign_receiver_knows_us_by_our_signature_and_gets_everything_in_order(
@@ -197,7 +118,7 @@ def test_410_ends_it_and_its_owner_may_begin_again(store: Store, receiver: Recei
             clock.forward(timedelta(days=9))
             await turn(dispatcher)
             assert (of(store).state, of(store).reason, of(store).sent) == ("ended", "the answer was 410 Gone", 1)
-            store.deliveries.resume("s")
+            store.pause("s", False)
             await turn(dispatcher)
 
     asyncio.run(scenario())
@@ -270,13 +191,13 @@ def test_whatever_a_receiver_answers_it_accepts_each_in_its_turn(store: Store, r
                 notify(store, *listeners)
                 told.update({name: told[name] + 1 for name in listeners})
                 paused = chance.choice(names)
-                store.deliveries.pause(paused)
+                store.pause(paused)
                 await turn(dispatcher)
-                store.deliveries.resume(paused)
+                store.pause(paused, False)
                 clock.forward(timedelta(minutes=chance.choice([0, 1, 60])))
             while store.deliveries.pending(names):
                 await turn(dispatcher)
-                clock.forward(timedelta(hours=6))
+                clock.now = max(clock.now, *(datetime.fromisoformat(of(store, name).due) for name in names))
 
     asyncio.run(scenario())
     assert {name: receiver.accepted(name) for name in names} == {n: list(range(1, told[n] + 1)) for n in names}

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from triplewire.broker.bodies import json_object
 from triplewire.broker.gate import Caller
@@ -33,11 +33,38 @@ def list_deliveries(caller: Subscriber, shared: Shared, after: After = 0, limit:
     return page(rows, limit, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
 
 
+@router.get("/v1/deliveries/{subscription_id:path}/omissions")
+def list_omissions(
+    caller: Subscriber, shared: Shared, subscription_id: str, after: After = 0, limit: Limit = 100
+) -> dict[str, Any]:
+    """The notifications that were left out: ``undelivered``, as they were refused for hours, or ``suppressed``.
+
+    They are notifications like others, and can be sent again.
+    """
+    found = _delivery(caller, shared, subscription_id)
+    rows = shared.store.deliveries.omissions(found.number, after, limit + 1)
+    return page(rows, limit, asdict, lambda row: row.notification)
+
+
+@router.post("/v1/deliveries/{subscription_id:path}/redeliver", status_code=HTTPStatus.ACCEPTED)
+def redeliver(
+    caller: Subscriber,
+    shared: Shared,
+    subscription_id: str,
+    position: Annotated[int, Query(alias="from", ge=0, lt=1 << 63)],
+) -> dict[str, Any]:
+    """Send again, at once and in order, what was matched from a log position on."""
+    _delivery(caller, shared, subscription_id)
+    shared.store.deliveries.move(subscription_id, position)
+    return _status(caller, shared, subscription_id)
+
+
 @router.get("/v1/deliveries/{subscription_id:path}")
 def read_delivery(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
     """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
 
     ``state`` is active, paused, stopped (it failed for days; what waits is kept) or ended (the receiver said 410).
+    ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
     """
     return _status(caller, shared, subscription_id)
 
@@ -56,13 +83,12 @@ def change_delivery(caller: Subscriber, shared: Shared, body: Body, subscription
         isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
     ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
-    _check(caller, shared, subscription_id)
-    deliveries = shared.store.deliveries
+    _delivery(caller, shared, subscription_id)
     try:
         if position is not None:
-            deliveries.move(subscription_id, position)
+            shared.store.deliveries.move(subscription_id, position)
         if paused is not None:
-            (deliveries.pause if paused else deliveries.resume)(subscription_id)
+            shared.store.pause(subscription_id, paused)
     except UsageError:
         raise _unknown(subscription_id) from None
     return _status(caller, shared, subscription_id)
@@ -74,17 +100,19 @@ def list_endpoints(caller: Subscriber, shared: Shared) -> dict[str, Any]:
     return {"items": [asdict(one) for one in shared.store.deliveries.endpoints(caller.only)]}
 
 
-def _check(caller: Caller, shared: State, subscription: str) -> None:
+def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:
+    """A delivery of one of the caller's subscriptions."""
     revision = shared.store.subscription(subscription)
     if revision is None or not caller.sees(revision.owner):
         raise _unknown(subscription)
-
-
-def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
-    _check(caller, shared, subscription)
     found = shared.store.deliveries.of([subscription]).get(subscription)
     if found is None:
         raise _unknown(subscription)
+    return found
+
+
+def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
+    found = _delivery(caller, shared, subscription)
     return _shown(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
 
 
@@ -95,6 +123,8 @@ def _shown(found: Delivery, pending: int) -> dict[str, Any]:
         **shown_webhook(found),
         "state": found.state,
         "delivered": found.delivered,
+        "undelivered": found.undelivered,
+        "suppressed": found.suppressed,
         "pending": pending,
         "sent": found.sent,
         "lastSuccess": found.last_success,

@@ -1,4 +1,4 @@
-"""Sending notifications to webhooks: in order, until they are received, and nobody waiting for anybody else."""
+"""Sending notifications: in order, until they are received, and nobody waiting for anybody else."""
 
 from __future__ import annotations
 
@@ -6,48 +6,41 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
+from typing import Any
 
 import httpx
 
 import triplewire
 from triplewire.broker.addresses import Addresses
+from triplewire.broker.channels import Channel, Webhooks
 from triplewire.broker.circuits import Circuit, Circuits
+from triplewire.broker.meters import Meters
+from triplewire.broker.parcels import Parcel, is_joined, parcels
+from triplewire.broker.retries import failed, no_answer
+from triplewire.broker.slots import Slots
 from triplewire.broker.together import Together
-from triplewire.broker.webhooks import message, message_id, signed
 from triplewire.lift.lifting import DEFAULT, Lifting
-from triplewire.store import Attempt, Delivery, Notification, Store, moment_of
+from triplewire.store import Attempt, Delivery, Due, Store, moment_of
 
 INTERVAL, LONGEST_INTERVAL = 0.1, 1.0
-FIRST_DELAY, LONGEST_DELAY, GROWTH = timedelta(seconds=5), timedelta(hours=6), 3
-PATIENCE = timedelta(days=3)
-"""A webhook that fails for so long is stopped. What waits for it goes on waiting."""
 TIMEOUT = httpx.Timeout(15, connect=5, pool=60)
 WHOLE_TIMEOUT = 30
 """For a receiver that answers a byte at a time."""
-AT_ONCE = {False: 256, True: 64}
-"""How many are under way at once that work, and that are failing, so that those never take these ones' place."""
-MOST_READ = 64 * 1024
-PAGE = 20
+AT_ONCE = {"proven": 256, "new": 256, "failing": 64}
+"""How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
 
 log = logging.getLogger(__name__)
-
-
-def delay(attempts: int, jitter: float) -> timedelta:
-    """How long to wait after so many failed attempts: ever longer, and by a jitter in [0, 1) not the same for all."""
-    longer: int = GROWTH ** min(attempts - 1, 16)
-    return min(FIRST_DELAY * longer, LONGEST_DELAY) * (0.5 + jitter / 2)
 
 
 class Dispatcher:
     """Delivers what the store has waiting. One per store.
 
-    Each subscription's notifications are sent one after the other; the next is sent once it is written down that
-    the one before was received. If that cannot be written, it is sent again.
+    Each delivery's parcels are sent one after the other; the next is sent once it is written down that the one
+    before was received. If that cannot be written, it is sent again.
     """
 
     def __init__(
@@ -57,16 +50,19 @@ class Dispatcher:
         lifting: Lifting = DEFAULT,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         jitter: Callable[[], float] = random.random,
+        meters: Meters | None = None,
     ) -> None:
         self._store = store
         self._lifting = lifting
         self._clock = clock
         self._jitter = jitter
         self._client = addresses.client(timeout=TIMEOUT, headers={"User-Agent": f"Triplewire/{triplewire.__version__}"})
+        self._channels: dict[str, Channel] = {"webhook": Webhooks(self._client, lifting, clock)}
         self._circuits = Circuits()
-        self._slots = {failing: asyncio.Semaphore(count) for failing, count in AT_ONCE.items()}
+        self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
         self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)
-        self._under_way: dict[str, asyncio.Task[None]] = {}
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._meters = meters or Meters()
 
     async def run(self) -> None:
         """Deliver until cancelled; then let what is under way come to its end."""
@@ -88,11 +84,11 @@ class Dispatcher:
     async def look(self) -> None:
         """Begin to send what is due now."""
         now = self._clock()
-        for subscription, url in await asyncio.to_thread(self._store.deliveries.due, moment_of(now)):
-            circuit = self._circuits.of(url)
-            if subscription not in self._under_way and circuit.admits(now):
+        for due in await asyncio.to_thread(self._store.deliveries.due, now):
+            circuit = self._circuits.of(due.url)
+            if due.delivery not in self._under_way and circuit.admits(now):
                 circuit.under_way += 1
-                self._under_way[subscription] = asyncio.create_task(self._deliver(subscription, url, circuit))
+                self._under_way[due.delivery] = asyncio.create_task(self._deliver(due, circuit))
 
     async def settled(self) -> None:
         """Wait until nothing is under way."""
@@ -109,101 +105,75 @@ class Dispatcher:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._client.aclose()
 
-    async def _deliver(self, subscription: str, url: str, circuit: Circuit) -> None:
-        """Send what waits for a webhook, until nothing does, or something fails, or somebody changes it."""
+    async def _deliver(self, due: Due, circuit: Circuit) -> None:
+        """Send what waits, until nothing does, or something fails, or somebody changes it."""
         try:
-            while await self._deliver_page(subscription, url, circuit):
+            while await self._deliver_page(due, circuit):
                 pass
         except Exception as error:
-            log.error("the delivery of %r was interrupted: %s", subscription, type(error).__name__)
+            log.error("the delivery of %r was interrupted: %s", due.subscription, type(error).__name__)
         finally:
             circuit.under_way -= 1
-            self._circuits.forget(url)
-            del self._under_way[subscription]
+            self._circuits.forget(due.url)
+            del self._under_way[due.delivery]
 
-    async def _deliver_page(self, subscription: str, url: str, circuit: Circuit) -> bool:
+    async def _deliver_page(self, due: Due, circuit: Circuit) -> bool:
         """Send a few, and say whether to go on."""
-        known, page = await asyncio.to_thread(self._page, subscription)
-        if known is None or (known.url, known.state) != (url, "active"):
+        known, page = await asyncio.to_thread(self._page, due.delivery)
+        if known is None or (known.url, known.state) != (due.url, "active"):
             return False
-        for found, body in page:
-            async with circuit.slots, self._slots[known.failing_since is not None]:
+        for parcel, prepared in page:
+            async with circuit.slots, self._slots[_standing(known)].at(known.terms.priority):
                 if circuit.is_open(self._clock()):
                     return False
-                attempt = await self._attempt(known, found, body, circuit)
+                attempt = await self._attempt(known, parcel, prepared, circuit)
             stands = await self._settling.write(attempt)
-            if attempt.reason or stands is None or (stands.last, stands.state) != (found.number, "active"):
-                return stands is not None and not attempt.reason and stands.state == "active"
+            if attempt.reason or stands is None or stands.state != "active" or stands.due > attempt.moment:
+                return False
+            if stands.last != parcel.number:
+                return True
             known = stands
         return bool(page)
 
-    def _page(self, subscription: str) -> tuple[Delivery | None, list[tuple[Notification, bytes]]]:
-        """How a delivery stands, and the next few that wait, with what is to be sent of each."""
-        known = self._store.deliveries.of([subscription], moment_of(self._clock())).get(subscription)
+    def _page(self, number: int) -> tuple[Delivery | None, Sequence[tuple[Parcel, Any]]]:
+        """How a delivery stands, and the next few parcels, with what is to be sent of each."""
+        now = self._clock()
+        known = self._store.deliveries.at(number, moment_of(now))
         if known is None:
             return None, []
-        few = 1 if known.failing_since else PAGE
-        waiting = self._store.deliveries.waiting(subscription, known.last, few)
-        return known, [(found, message(found, known.format, self._lifting)) for found in waiting]
+        channel = self._channels[known.channel]
+        found = parcels(self._store, known, now, self._lifting)
+        return known, [(one, channel.prepare(known, one) if one.notifications else None) for one in found]
 
-    async def _attempt(self, known: Delivery, found: Notification, body: bytes, circuit: Circuit) -> Attempt:
-        headers = signed(body, message_id(found), int(self._clock().timestamp()), known.secrets)
-        after = timedelta()
+    async def _attempt(self, known: Delivery, parcel: Parcel, prepared: Any, circuit: Circuit) -> Attempt:
+        if not parcel.notifications:
+            moment = moment_of(self._clock())
+            return Attempt(known, parcel.number, moment, moment, count=0, omitted=parcel.suppressed)
         try:
             async with asyncio.timeout(WHOLE_TIMEOUT):
-                status, after = await self._send(known.url, body, dict(headers))
+                answer = await self._channels[known.channel].send(known, prepared)
+            circuit.succeeded()
         except Exception as error:  # whatever goes wrong with one receiver is a matter of this delivery
             circuit.failed(self._clock())
-            return self._failed(known, found, _why(error), after)
-        circuit.succeeded()
-        if 200 <= status < 300:
-            now = moment_of(self._clock())
-            return Attempt(known, found.number, now, now)
-        return self._failed(known, found, _said(status), after, gone=status == HTTPStatus.GONE)
-
-    async def _send(self, url: str, body: bytes, headers: dict[str, str]) -> tuple[int, timedelta]:
-        """The status that a receiver answers with, and how long it asks to be left alone."""
-        headers |= {"Content-Type": "application/json"}
-        async with self._client.stream("POST", url, content=body, headers=headers) as answer:
-            read = 0
-            async for chunk in answer.aiter_raw():  # to its end, if that is near: then the connection can be used again
-                read += len(chunk)
-                if read > MOST_READ:
-                    break
-            return answer.status_code, _retry_after(answer.headers.get("retry-after", ""), self._clock())
-
-    def _failed(
-        self, known: Delivery, found: Notification, reason: str, after: timedelta, gone: bool = False
-    ) -> Attempt:
+            answer = no_answer(error)
+        if answer.reason:
+            self._meters.failed[known.channel] += 1
+            return failed(known, parcel, answer, self._clock(), self._jitter())
+        self._count(known, parcel)
         now = self._clock()
-        due = now + max(delay(known.attempts + 1, self._jitter()), min(after, LONGEST_DELAY))
-        since = datetime.fromisoformat(known.failing_since) if known.failing_since else now
-        state = "ended" if gone else "stopped" if now - since >= PATIENCE else "active"
-        return Attempt(known, found.number, moment_of(now), moment_of(due), reason, state)
+        next_ = now + timedelta(seconds=known.terms.throttling)
+        received = Attempt(known, parcel.number, moment_of(now), moment_of(next_), count=len(parcel.notifications))
+        return replace(received, omitted=parcel.suppressed, told=parcel.told)
+
+    def _count(self, known: Delivery, parcel: Parcel) -> None:
+        self._meters.received[known.channel] += len(parcel.notifications)
+        if not is_joined(known):
+            for found in parcel.notifications:
+                wait = self._clock() - datetime.fromisoformat(found.created)
+                self._meters.waits[known.channel].observe(wait.total_seconds())
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return "no answer in time"
-    what = "connection" if isinstance(error, httpx.ConnectError) else "answer"
-    return f"no {what}: {str(error) or type(error).__name__}"
-
-
-def _said(status: int) -> str:
-    try:
-        phrase = HTTPStatus(status).phrase
-    except ValueError:
-        phrase = ""
-    moved = ", and redirects are not followed" if 300 <= status < 400 else ""
-    return f"the answer was {status} {phrase}".strip() + moved
-
-
-def _retry_after(header: str, now: datetime) -> timedelta:
-    """For how long a receiver asks to be left alone, in seconds or until a date; not at all, if it says neither."""
-    if header.isascii() and header.isdigit():
-        return timedelta(seconds=min(int(header[:9]), LONGEST_DELAY.total_seconds()))
-    try:
-        until = parsedate_to_datetime(header)
-    except (ValueError, TypeError):
-        return timedelta()
-    return max((until if until.tzinfo else until.replace(tzinfo=UTC)) - now, timedelta())
+def _standing(known: Delivery) -> str:
+    if known.failing_since is not None:
+        return "failing"
+    return "proven" if known.last_success is not None else "new"

@@ -26,6 +26,7 @@ from triplewire.concepts.synonyms import words_in
 from triplewire.errors import SubscriptionError, UsageError
 from triplewire.lift.documents import check_depth
 from triplewire.store import Revision, Store, moment_of
+from triplewire.store.terms import expiry_of, state_of, terms_of
 from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.pattern import Subscription
@@ -49,7 +50,9 @@ def subscribe(caller: Subscriber, shared: Shared, body: Body, response: Response
     """Create a subscription. It matches every event after the log position ``since``.
 
     With ``delivery``, such as ``{"channel": "webhook", "url": "https://…", "secret": "whsec_…"}``, its notifications
-    are sent there.
+    are sent there. On what terms: ``state`` (``paused``: it matches, and nothing is sent), ``expiresAt`` (it matches no
+    event received after), ``priority`` (0 to 9), ``throttling`` (the least time between two sendings), ``digest``
+    (``hourly``, ``daily`` or a duration), ``duplicates`` (for how long the same content is not told again).
     """
     owner = caller.acts_for(body.get("owner"))
     model = shared.models.current()
@@ -62,7 +65,8 @@ def subscribe(caller: Subscriber, shared: Shared, body: Body, response: Response
         raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
     shared.store.propose(proposals(record, parsed, model), owner, record["id"])
     response.headers["Location"] = f"{router.prefix}/{quote(record['id'], safe='')}"
-    answer = {**record, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
+    state = state_of(record, moment_of(datetime.now(UTC)))
+    answer = {**record, "state": state, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
     return answer | _delivered(shared, [record["id"]]).get(record["id"], {})
 
 
@@ -100,7 +104,8 @@ def change_subscription(caller: Subscriber, shared: Shared, body: Body, subscrip
     def change(record: dict[str, Any]) -> dict[str, Any]:
         changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
-        answer.update(changed, warnings=list(parsed.warnings))
+        state = state_of(changed, moment_of(datetime.now(UTC)))
+        answer.update(changed, state=state, warnings=list(parsed.warnings))
         return changed
 
     deliver = _delivering(shared, subscription_id, body)
@@ -135,13 +140,19 @@ def _found(caller: Caller, shared: State, id_: str) -> Revision:
 
 
 def shown(revision: Revision) -> dict[str, Any]:
-    return {**revision.record, "owner": revision.owner, "since": revision.since, "created": revision.created}
+    now = moment_of(datetime.now(UTC))
+    told = {"owner": revision.owner, "since": revision.since, "created": revision.created}
+    return {**revision.record, "state": state_of(revision.record, now), **told}
 
 
 def understood(
     record: dict[str, Any], owner: str, store: Store, model: ConceptModel
 ) -> tuple[dict[str, Any], Subscription]:
     """A record and what it says; with its owner's own words for concepts, if it cannot be understood without."""
+    try:
+        terms_of(record), expiry_of(record)
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     try:
         return record, parse_subscription(record, model)
     except SubscriptionError:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
@@ -18,10 +19,10 @@ from triplewire.lift.documents import write_json
 from triplewire.lift.lifting import Lifting
 from triplewire.lift.lower import lower
 from triplewire.rdf.syntax import FORMATS
-from triplewire.store import Delivery, Notification, Webhook
+from triplewire.store import Delivery, Notification, Webhook, moment_of
 
 CHANNEL = "webhook"
-KIND = "triplewire.notification"
+KIND, DIGEST = "triplewire.notification", "triplewire.digest"
 PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
 MEMBERS = ("channel", "url", "secret", "format")
@@ -50,16 +51,32 @@ def webhook(asked: object, known: Delivery | None, addresses: Addresses) -> Webh
 
 
 def message(found: Notification, format_: str, lifting: Lifting) -> bytes:
-    """What a receiver is told: the notification, with its event as RDF and the way to its explanation."""
-    told = shown(found) | {"explanation": f"/v1/notifications/{found.number}/explanation"}
+    """What a receiver is told of one notification."""
+    return write_json({"type": KIND, "timestamp": found.created, "data": told(found, format_, lifting)}).encode()
+
+
+def digest(several: Sequence[Notification], format_: str, lifting: Lifting, now: datetime) -> bytes:
+    """What a receiver is told of several at once."""
+    whole = {"subscription": several[0].subscription, "notifications": [told(one, format_, lifting) for one in several]}
+    return write_json({"type": DIGEST, "timestamp": moment_of(now), "data": whole}).encode()
+
+
+def told(found: Notification, format_: str, lifting: Lifting) -> dict[str, Any]:
+    """A notification, with its event as RDF and the way to its explanation."""
+    whole = shown(found) | {"explanation": f"/v1/notifications/{found.number}/explanation"}
     with suppress(EventError, ValueError):  # lifted by other settings than today's; it is told as published anyway
-        told["rdf"] = {"format": format_, "text": lower(event_of(found, lifting).graph, format_)}
-    return write_json({"type": KIND, "timestamp": found.created, "data": told}).encode()
+        whole["rdf"] = {"format": format_, "text": lower(event_of(found, lifting).graph, format_)}
+    return whole
 
 
 def message_id(found: Notification) -> str:
     """The same for the same event and subscription, however often it is sent, and by whichever broker."""
     return f"msg_{sha256(write_json([found.source, found.event, found.subscription]).encode()).hexdigest()[:32]}"
+
+
+def digest_id(several: Sequence[Notification]) -> str:
+    """The same for the same notifications together."""
+    return f"msg_{sha256(' '.join(map(message_id, several)).encode()).hexdigest()[:32]}"
 
 
 def signed(body: bytes, id_: str, seconds: int, secrets: Iterable[str]) -> Mapping[str, str]:

@@ -5,11 +5,14 @@ from triplewire.store.moments import moment_of
 from triplewire.store.records import (
     LOCAL,
     Attempt,
+    Content,
     DeadLetter,
     Delivery,
+    Due,
     Endpoint,
     Notification,
     Offer,
+    Omission,
     Ontology,
     Outcome,
     Revision,
@@ -21,15 +24,19 @@ from triplewire.store.records import (
     Webhook,
 )
 from triplewire.store.store import Store, store_url
+from triplewire.store.terms import Terms
 
 __all__ = [
     "LOCAL",
     "Attempt",
+    "Content",
     "DeadLetter",
     "Delivery",
+    "Due",
     "Endpoint",
     "Notification",
     "Offer",
+    "Omission",
     "Ontology",
     "Outcome",
     "Revision",
@@ -37,6 +44,7 @@ __all__ = [
     "StoredEvent",
     "StoredProposal",
     "StoredSuggestion",
+    "Terms",
     "Token",
     "User",
     "Webhook",

@@ -1,24 +1,32 @@
 """Deliveries: where subscriptions' notifications go, and how far they have got.
 
 Notifications are delivered in order, so one number tells of all of them whether they are there. It is moved back to
-deliver again, and forward to leave something out.
+deliver again, and forward to leave something out; what a delivery left out by itself is listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, cast, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, cast, delete, func, insert, or_, select, true, update
 
 from triplewire.errors import UsageError
+from triplewire.store.moments import moment_of
 from triplewire.store.notifications import notification_of, notified
-from triplewire.store.records import Attempt, Delivery, Endpoint, Notification, Webhook
-from triplewire.store.tables import Number, deliveries, notifications, revisions
+from triplewire.store.records import Attempt, Content, Delivery, Due, Endpoint, Notification, Omission, Webhook
+from triplewire.store.revisions import current
+from triplewire.store.settling import settle
+from triplewire.store.tables import Number, contents, deliveries, notifications, omissions, revisions
+from triplewire.store.terms import Terms, boundary, terms_of
 
 ACTIVE, PAUSED, STOPPED, ENDED = "active", "paused", "stopped", "ended"
-AT_ONCE: dict[str, Any] = {"attempts": 0, "failing_since": None, "reason": "", "due": ""}
+WEBSUB = "websub"
+"""The one channel of which a subscription may have many deliveries, set up by others than its owner."""
+AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
 
 Connecting = Callable[[], AbstractContextManager[Connection]]
 
@@ -46,20 +54,28 @@ class Deliveries:
     def of(self, subscriptions: Iterable[str], moment: str = "") -> dict[str, Delivery]:
         """The deliveries of some subscriptions, with the secrets that are good at a moment."""
         with self._reading() as connection:
-            found = connection.execute(select(deliveries).where(deliveries.c.subscription.in_(list(subscriptions))))
-            return {row.subscription: _delivery(row, moment) for row in found}
+            own = deliveries.c.subscription.in_(list(subscriptions)) & (deliveries.c.channel != WEBSUB)
+            found = connection.execute(select(deliveries).where(own))
+            return {row.subscription: delivery_of(row, moment) for row in found}
+
+    def at(self, number: int, moment: str = "") -> Delivery | None:
+        """One delivery, with the secrets that are good at a moment."""
+        with self._reading() as connection:
+            row = connection.execute(select(deliveries).where(deliveries.c.number == number)).first()
+            return None if row is None else delivery_of(row, moment)
 
     def listed(self, after: int, limit: int, owner: str | None = None) -> list[Delivery]:
         """Deliveries in the order in which they were set up, beginning after a number; those of one owner."""
-        query = select(deliveries).where(deliveries.c.number > after, _of(owner))
-        query = query.order_by(deliveries.c.number).limit(limit)
+        query = select(deliveries).where(deliveries.c.number > after, deliveries.c.channel != WEBSUB, _of(owner))
         with self._reading() as connection:
-            return [_delivery(row, "") for row in connection.execute(query)]
+            rows = connection.execute(query.order_by(deliveries.c.number).limit(limit))
+            return [delivery_of(row, "") for row in rows]
 
     def pending(self, subscriptions: Iterable[str]) -> dict[str, int]:
         """How many notifications of some subscriptions are yet to be delivered."""
         query = select(deliveries.c.subscription, func.count()).join(notifications, _waiting())
-        query = query.where(deliveries.c.subscription.in_(list(subscriptions))).group_by(deliveries.c.subscription)
+        own = deliveries.c.subscription.in_(list(subscriptions)) & (deliveries.c.channel != WEBSUB)
+        query = query.where(own).group_by(deliveries.c.subscription)
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
@@ -67,28 +83,53 @@ class Deliveries:
         """Everything that goes to one address together, by address; or what goes there of one owner's."""
         waiting = select(func.count()).where(_waiting()).correlate(deliveries).scalar_subquery()
         each = select(deliveries, waiting.label("pending")).where(_of(owner)).subquery().c
-        sums = (cast(func.sum(column), Number) for column in (each.delivered, each.sent, each.pending))
+        counted = (each.delivered, each.undelivered, each.sent, each.pending)
+        sums = (cast(func.sum(column), Number) for column in counted)
         last = (func.min(each.failing_since), func.max(each.reason), func.max(each.last_success))
         query = select(each.url, func.count(), func.count(each.failing_since), *sums, *last)
         with self._reading() as connection:
             return [Endpoint(*row) for row in connection.execute(query.group_by(each.url).order_by(each.url))]
 
-    def due(self, moment: str) -> list[tuple[str, str]]:
-        """The subscriptions of which something is to be sent now, with the address; longest due first."""
-        query = select(deliveries.c.subscription, deliveries.c.url)
-        query = query.where(deliveries.c.state == ACTIVE, deliveries.c.due <= moment)
-        query = query.where(select(1).where(_waiting()).correlate(deliveries).exists()).order_by(deliveries.c.due)
+    def due(self, moment: datetime) -> list[Due]:
+        """The deliveries of which something is to be sent now: the highest priority first, then the longest due."""
+        now = moment_of(moment)
+        good = (deliveries.c.state == ACTIVE) & (deliveries.c.due <= now)
+        good &= deliveries.c.until.is_(None) | (deliveries.c.until > now)
         with self._reading() as connection:
-            return [(row.subscription, row.url) for row in connection.execute(query)]
+            periods = connection.scalars(select(deliveries.c.digest).where(deliveries.c.digest > 0).distinct()).all()
+            over = (
+                and_(deliveries.c.digest == one, notifications.c.created < boundary(moment, one)) for one in periods
+            )
+            waiting = select(1).where(_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
+            query = select(deliveries.c.number, deliveries.c.subscription, deliveries.c.url).where(good, waiting)
+            rows = connection.execute(query.order_by(deliveries.c.priority.desc(), deliveries.c.due))
+            return [Due(*row) for row in rows]
 
-    def waiting(self, subscription: str, after: int, limit: int) -> list[Notification]:
-        """The next notifications that are to be delivered."""
+    def waiting(self, delivery: Delivery, limit: int, before: str | None = None) -> list[Notification]:
+        """The next notifications that are to be delivered; of those that arose before a moment, if one is given."""
         query = notified().join(deliveries, deliveries.c.subscription == notifications.c.subscription)
-        query = query.where(deliveries.c.subscription == subscription, notifications.c.number > after)
+        query = query.where(deliveries.c.number == delivery.number, notifications.c.number > delivery.last)
         query = query.where(notifications.c.position > deliveries.c.since)
+        if before is not None:
+            query = query.where(notifications.c.created < before)
         with self._reading() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [notification_of(row) for row in rows]
+
+    def contents(self, delivery: int, hashes: Iterable[str]) -> dict[str, Content]:
+        """Which of some contents a delivery has told of late."""
+        query = select(contents.c.content, contents.c.notification, contents.c.received)
+        query = query.where(contents.c.delivery == delivery, contents.c.content.in_(list(hashes)))
+        with self._reading() as connection:
+            return {row.content: Content(*row) for row in connection.execute(query)}
+
+    def omissions(self, delivery: int, after: int, limit: int) -> list[Omission]:
+        """The notifications that a delivery has left out, in order, beginning after a number."""
+        query = select(omissions.c.notification, omissions.c.kind, omissions.c.reason, omissions.c.created)
+        query = query.where(omissions.c.delivery == delivery, omissions.c.notification > after)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(omissions.c.notification).limit(limit))
+            return [Omission(*row) for row in rows]
 
     def newest(self, subscription: str, limit: int) -> list[Notification]:
         """The newest notifications of a subscription that are its present owner's, the newest first."""
@@ -104,37 +145,24 @@ class Deliveries:
         What was changed meanwhile, by whoever set it up, is left as it is.
         """
         with self._writing() as connection:
-            return [_settle(connection, attempt) for attempt in attempts]
-
-    def pause(self, subscription: str) -> None:
-        """Send nothing until it is resumed. What comes in between waits."""
-        self._change(subscription, {"state": PAUSED})
-
-    def resume(self, subscription: str) -> None:
-        """Go on, at once, with what is waiting."""
-        self._change(subscription, {"state": ACTIVE} | AT_ONCE)
+            return [_settled(connection, attempt) for attempt in attempts]
 
     def move(self, subscription: str, position: int) -> None:
         """Go on, at once, with what is at a log position, be it delivered already or not."""
         before = (notifications.c.subscription == subscription) & (notifications.c.position < position)
         last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
-        self._change(subscription, {"last": last} | AT_ONCE)
-
-    def _change(self, subscription: str, values: dict[str, Any]) -> None:
-        changed = update(deliveries).where(deliveries.c.subscription == subscription).values(values)
+        own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
         with self._writing() as connection:
-            if connection.execute(changed).rowcount == 0:
+            if connection.execute(update(deliveries).where(own).values({"last": last} | AT_ONCE)).rowcount == 0:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
 
 
 def put(connection: Connection, subscription: str, webhook: Webhook, overlap_until: str) -> None:
-    values = {"url": webhook.url, "format": webhook.format, "secret": webhook.secret}
-    known = connection.execute(select(deliveries).where(deliveries.c.subscription == subscription)).first()
+    values = {"channel": webhook.channel, "url": webhook.url, "format": webhook.format, "secret": webhook.secret}
+    own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
+    known = connection.execute(select(deliveries).where(own)).first()
     if known is None:
-        newest = select(func.max(notifications.c.number)).where(notifications.c.subscription == subscription)
-        begin = {"since": _since(connection, subscription), "last": connection.scalar(newest) or 0}
-        row = {"subscription": subscription, "state": ACTIVE, "due": ""} | begin | values
-        connection.execute(insert(deliveries).values(row))
+        connection.execute(insert(deliveries).values({"due": ""} | _beginning(connection, subscription) | values))
         return
     if webhook.secret != known.secret:
         values |= {"old_secret": known.secret, "old_until": overlap_until}
@@ -143,7 +171,41 @@ def put(connection: Connection, subscription: str, webhook: Webhook, overlap_unt
     connection.execute(update(deliveries).where(deliveries.c.number == known.number).values(values))
 
 
+def arrange(connection: Connection, subscription: str, terms: Terms) -> None:
+    """Have the notifications of a subscription sent on other terms."""
+    own = deliveries.c.subscription == subscription
+    connection.execute(update(deliveries).where(own).values(_columns(terms)))
+    before, after = (ACTIVE, PAUSED) if terms.paused else (PAUSED, ACTIVE)
+    connection.execute(update(deliveries).where(own, deliveries.c.state == before).values(state=after))
+
+
+def restart(connection: Connection, subscription: str) -> None:
+    """Go on, at once, with what is waiting, also after it was stopped or ended."""
+    own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
+    connection.execute(update(deliveries).where(own).values({"state": ACTIVE} | AT_ONCE))
+
+
+def _beginning(connection: Connection, subscription: str) -> dict[str, Any]:
+    """A delivery of what comes next, on the terms that the subscription has now."""
+    newest = select(func.max(notifications.c.number)).where(notifications.c.subscription == subscription)
+    standing = current(connection, subscription)
+    terms = terms_of(standing.record) if standing is not None else Terms()
+    return _columns(terms) | {
+        "subscription": subscription,
+        "state": PAUSED if terms.paused else ACTIVE,
+        "since": _since(connection, subscription),
+        "last": connection.scalar(newest) or 0,
+    }
+
+
+def _columns(terms: Terms) -> dict[str, int]:
+    return {name: value for name, value in asdict(terms).items() if name != "paused"}
+
+
 def remove(connection: Connection, subscription: str) -> None:
+    own = select(deliveries.c.number).where(deliveries.c.subscription == subscription)
+    for table in (omissions, contents):
+        connection.execute(delete(table).where(table.c.delivery.in_(own)))
     connection.execute(delete(deliveries).where(deliveries.c.subscription == subscription))
 
 
@@ -169,45 +231,33 @@ def _waiting() -> ColumnElement[bool]:
     return same & after & (notifications.c.position > deliveries.c.since)
 
 
-def _settle(connection: Connection, attempt: Attempt) -> Delivery | None:
-    one, columns = attempt.delivery, deliveries.c
-    if attempt.reason:
-        values: dict[str, Any] = {
-            "attempts": columns.attempts + 1,
-            "failing_since": func.coalesce(columns.failing_since, attempt.moment),
-            "reason": attempt.reason,
-            "state": case((columns.state == ACTIVE, attempt.state), else_=columns.state),
-            "due": attempt.due,
-        }
-    else:
-        here = columns.last == one.last
-        values = AT_ONCE | {
-            "last": case((here, attempt.number), else_=columns.last),
-            "delivered": columns.delivered + 1,
-            "last_success": attempt.moment,
-            "due": attempt.due,
-        }
-    same = (columns.number == one.number) & (columns.url == one.url)
-    connection.execute(update(deliveries).where(same).values(values | {"sent": columns.sent + 1}))
-    row = connection.execute(select(deliveries).where(same)).first()
-    return None if row is None else _delivery(row, attempt.moment)
+def _settled(connection: Connection, attempt: Attempt) -> Delivery | None:
+    row = settle(connection, attempt)
+    return None if row is None else delivery_of(row, attempt.moment)
 
 
-def _delivery(row: Row[Any], moment: str) -> Delivery:
+def delivery_of(row: Row[Any], moment: str) -> Delivery:
     old = (row.old_secret,) if row.old_secret and row.old_until > moment else ()
+    terms = Terms(row.state == PAUSED, row.priority, row.throttling, row.digest, row.duplicates)
     return Delivery(
         row.number,
         row.subscription,
+        row.channel,
         row.url,
         row.format,
         row.state,
         row.last,
         row.attempts,
         row.delivered,
+        row.undelivered,
+        row.suppressed,
         row.sent,
+        row.tried_since,
         row.failing_since,
         row.reason,
         row.last_success,
         row.due,
+        row.until,
+        terms,
         (row.secret, *old),
     )

@@ -31,7 +31,7 @@ def numbered(connection: Connection) -> Insert:
 
 def notified() -> Select[Any]:
     """Every notification, with its event."""
-    return select(notifications, events.c.source, events.c.body).join(
+    return select(notifications, events.c.source, events.c.body, events.c.received).join(
         events, events.c.position == notifications.c.position
     )
 

@@ -12,6 +12,7 @@ from triplewire.store.moments import now
 from triplewire.store.notifications import notification_of, notified, numbered
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
+from triplewire.store.revisions import expired
 from triplewire.store.tables import dead_letters, events, notifications
 
 PIPELINE = "pipeline"
@@ -25,25 +26,15 @@ class Outcomes(Part):
     ) -> None:
         """Write what matching came to, and that the pipeline is done up to a position, all or nothing.
 
-        Writing the same again changes nothing, so that a batch may be replayed.
+        Writing the same again changes nothing, so that a batch may be replayed. A match with an event that was received
+        after the subscription had expired is left out.
         """
         moment = now()
         letters = [{"position": d.position, "reason": d.reason, "created": moment} for d in refused]
-        rows = [
-            {
-                "position": o.position,
-                "event": o.event,
-                "subscription": o.subscription,
-                "of": o.subscription,
-                "at": o.position,
-                "score": o.score,
-                "bindings": o.bindings,
-                "version": o.version,
-                "created": moment,
-            }
-            for o in sorted(outcomes, key=lambda one: one.position)
-        ]
+        found = sorted(outcomes, key=lambda one: one.position)
         with self._writing() as connection:
+            late = expired(connection, {one.position for one in found})
+            rows = [_row(one, moment) for one in found if not late(one.subscription, one.position)]
             if rows:
                 connection.execute(numbered(connection), rows)
             if letters:
@@ -97,3 +88,17 @@ class Outcomes(Part):
         query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
         with self._reading() as connection:
             return [DeadLetter(*row) for row in connection.execute(query)]
+
+
+def _row(outcome: Outcome, moment: str) -> dict[str, object]:
+    return {
+        "position": outcome.position,
+        "event": outcome.event,
+        "subscription": outcome.subscription,
+        "of": outcome.subscription,
+        "at": outcome.position,
+        "score": outcome.score,
+        "bindings": outcome.bindings,
+        "version": outcome.version,
+        "created": moment,
+    }

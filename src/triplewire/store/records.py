@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from triplewire.concepts.proposed import Proposal
+from triplewire.store.terms import Terms
 
 LOCAL = "local"
 """Whoever is not told apart from others."""
@@ -133,6 +135,7 @@ class Notification:
     created: str
     version: str = ""
     owner: str = ""
+    received: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,7 @@ class DeadLetter:
 class Webhook:
     """Where a subscription's notifications are to be sent, signed with a secret, the event in an RDF ``format``."""
 
+    channel: ClassVar[str] = "webhook"
     url: str
     secret: str = field(repr=False)
     format: str = "text/turtle"
@@ -159,33 +163,70 @@ class Webhook:
 
 @dataclass(frozen=True)
 class Delivery:
-    """How far the notifications of a subscription have got to its webhook: those up to the number ``last`` are there.
+    """How far the notifications of a subscription have got to a place: those up to the number ``last`` are there.
 
     ``state`` is active, paused, stopped (given up after long failure) or ended (by the receiver). Of the next
-    notification, so many ``attempts`` have failed. ``secrets`` are those to sign with, the newest first.
+    notification, so many ``attempts`` have failed, the first of them at ``tried_since``. ``undelivered`` were given up,
+    and ``suppressed`` had the content of one before. ``secrets`` are those to sign with, the newest first.
     """
 
     number: int
     subscription: str
+    channel: str
     url: str
     format: str
     state: str
     last: int
     attempts: int
     delivered: int
+    undelivered: int
+    suppressed: int
     sent: int
+    tried_since: str | None
     failing_since: str | None
     reason: str
     last_success: str | None
     due: str
+    until: str | None
+    terms: Terms
     secrets: tuple[str, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """What came of sending a notification at a moment, and when the next may be sent.
+class Due:
+    """A delivery that has something to send."""
 
-    Without a ``reason`` it was received. ``state`` is what the delivery is in from now on.
+    delivery: int
+    subscription: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Omission:
+    """A notification that a delivery leaves out: ``kind`` is undelivered or suppressed."""
+
+    notification: int
+    kind: str
+    reason: str
+    created: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a notification tells, as a hash of its event's graph, and when the event was received."""
+
+    hash: str
+    notification: int
+    received: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of sending notifications up to a number at a moment, and when the next may be sent.
+
+    Without a ``reason``, ``count`` of them were received, none if there was nothing to send. With a reason they are
+    to be sent again, unless they are ``omitted``. ``state`` is what the delivery is in from now on. ``told`` is what is
+    not to be told again for a while.
     """
 
     delivery: Delivery
@@ -194,6 +235,9 @@ class Attempt:
     due: str
     reason: str = ""
     state: str = "active"
+    count: int = 1
+    omitted: Sequence[Omission] = ()
+    told: Sequence[Content] = ()
 
 
 @dataclass(frozen=True)
@@ -204,6 +248,7 @@ class Endpoint:
     subscriptions: int
     failing: int
     delivered: int
+    undelivered: int
     sent: int
     pending: int
     failing_since: str | None

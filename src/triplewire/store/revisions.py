@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Revision
-from triplewire.store.tables import revisions
+from triplewire.store.tables import events, revisions
+from triplewire.store.terms import expiry_of
 
 
 def current(connection: Connection, id_: str) -> Revision | None:
@@ -21,7 +23,7 @@ def current(connection: Connection, id_: str) -> Revision | None:
 
 def insert_revision(connection: Connection, record: Mapping[str, Any], owner: str, since: int) -> int:
     row = {"id": record["id"], "owner": owner, "record": json.dumps(dict(record)), "since": since, "created": now()}
-    connection.execute(insert(revisions).values(row))
+    connection.execute(insert(revisions).values(row | {"expires": expiry_of(record)}))
     return since
 
 
@@ -38,6 +40,29 @@ def end(connection: Connection, id_: str, until: int) -> None:
     ended = update(revisions).where(revisions.c.id == id_, revisions.c.until.is_(None)).values(until=until)
     if connection.execute(ended).rowcount == 0:
         raise no_subscription(id_)
+
+
+def expired(connection: Connection, positions: Collection[int]) -> Callable[[str, int], bool]:
+    """Tells of a subscription whether it had expired before the event at one of these positions was received."""
+    if not positions:
+        return lambda *_: False
+    first, last = min(positions), max(positions)
+    received = select(func.max(events.c.received)).where(events.c.position >= first, events.c.position <= last)
+    standing = revisions.c.until.is_(None) | (revisions.c.until > first)
+    query = select(revisions.c.id, revisions.c.since, revisions.c.until, revisions.c.expires)
+    query = query.where(revisions.c.expires < received.scalar_subquery(), standing, revisions.c.since < last)
+    found = connection.execute(query).all()
+    if not found:
+        return lambda *_: False
+    log = select(events.c.position, events.c.received).where(events.c.position >= first, events.c.position <= last)
+    at: dict[int, str] = {row.position: row.received for row in connection.execute(log)}
+    lives: dict[str, list[Any]] = defaultdict(list)
+    for row in found:
+        lives[row.id].append(row)
+    return lambda id_, position: any(
+        row.since < position and (row.until is None or position < row.until) and at.get(position, "") > row.expires
+        for row in lives.get(id_, ())
+    )
 
 
 def no_subscription(id_: str) -> UsageError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, union
+from sqlalchemy import ColumnElement, Connection, func, select, union
 
 from triplewire.errors import UsageError
 from triplewire.store import deliveries
@@ -14,6 +14,7 @@ from triplewire.store.moments import last_position
 from triplewire.store.records import LOCAL, Revision, Webhook
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import ontologies, revisions
+from triplewire.store.terms import ACTIVE, PAUSED, terms_of
 
 
 class Subscriptions(Part):
@@ -32,7 +33,7 @@ class Subscriptions(Part):
     def revise(self, record: Mapping[str, Any]) -> int:
         """Replace a subscription's record for the events after the position returned."""
         with self._writing() as connection:
-            return revise(connection, record)
+            return _revise(connection, record)
 
     def amend(self, id_: str, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> int:
         """Replace a subscription's record by what ``change`` makes of it, for the events after the position returned.
@@ -44,7 +45,22 @@ class Subscriptions(Part):
             standing = current(connection, id_)
             if standing is None:
                 raise no_subscription(id_)
-            return revise(connection, change(standing.record))
+            return _revise(connection, change(standing.record))
+
+    def pause(self, id_: str, paused: bool = True) -> None:
+        """Have nothing sent of a subscription, while it goes on matching; or go on, at once, with what has waited.
+
+        It goes on, too, where sending was stopped after long failure, or ended by the receiver.
+        """
+        with self._writing() as connection:
+            standing = current(connection, id_)
+            if standing is None:
+                raise no_subscription(id_)
+            state = PAUSED if paused else ACTIVE
+            if standing.record.get("state", ACTIVE) != state:
+                _revise(connection, standing.record | {"state": state})
+            if not paused:
+                deliveries.restart(connection, id_)
 
     def unsubscribe(self, id_: str) -> int:
         """End a subscription; it matches no event from the position returned on, and nothing more is delivered."""
@@ -125,6 +141,12 @@ class Subscriptions(Part):
         began = (select(func.max(c.since) + 1).where(c.since < position) for c in (revisions.c, ontologies.c))
         with self._reading() as connection:
             return max((found for found in connection.scalars(union(ended, *began)) if found), default=0)
+
+
+def _revise(connection: Connection, record: Mapping[str, Any]) -> int:
+    since = revise(connection, record)
+    deliveries.arrange(connection, record["id"], terms_of(record))
+    return since
 
 
 def _valid(position: int) -> ColumnElement[bool]:

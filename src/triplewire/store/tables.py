@@ -28,7 +28,8 @@ events = Table(
     sqlite_autoincrement=True,
 )
 
-# A subscription's life is a series of revisions, each valid for the events with since < position < until.
+# A subscription's life is a series of revisions, each valid for the events with since < position < until, and of
+# these for the ones that are received by the moment "expires".
 revisions = Table(
     "revisions",
     metadata,
@@ -39,6 +40,8 @@ revisions = Table(
     Column("since", Number, nullable=False),
     Column("until", Number, nullable=True),
     Column("created", Text, nullable=False),
+    Column("expires", Text, nullable=True),
+    Index("revisions_by_expires", "expires"),
     Index("revisions_by_id", "id"),
     Index("revisions_by_owner", "owner"),
     Index("revisions_by_since", "since"),
@@ -142,13 +145,16 @@ suggestions = Table(
     sqlite_autoincrement=True,
 )
 
-# Where the notifications of a subscription are to be delivered. All up to the number "last" are there.
-# Only those of events after the position "since" are the subscriber's. Not to be tried before "due".
+# Where the notifications of a subscription are to be delivered. All up to the number "last" are there, or left out.
+# Only those of events after the position "since" are the subscriber's. Not to be tried before "due", and not at all
+# after "until". "tried_since" is when the one that is next was tried first, "failing_since" when the last one that
+# failed was after a success. How they are sent (priority and what follows it) is said by the subscription's record.
 deliveries = Table(
     "deliveries",
     metadata,
     Column("number", Number, primary_key=True),
-    Column("subscription", Text, nullable=False, unique=True),
+    Column("subscription", Text, nullable=False),
+    Column("channel", Text, nullable=False),
     Column("url", Text, nullable=False),
     Column("format", Text, nullable=False),
     Column("secret", Text, nullable=False),
@@ -158,13 +164,45 @@ deliveries = Table(
     Column("since", Number, nullable=False),
     Column("last", Number, nullable=False),
     Column("due", Text, nullable=False),
+    Column("until", Text, nullable=True),
     Column("attempts", Number, nullable=False, default=0),
     Column("delivered", Number, nullable=False, default=0),
+    Column("undelivered", Number, nullable=False, default=0),
+    Column("suppressed", Number, nullable=False, default=0),
     Column("sent", Number, nullable=False, default=0),
+    Column("tried_since", Text, nullable=True),
     Column("failing_since", Text, nullable=True),
     Column("reason", Text, nullable=False, default=""),
     Column("last_success", Text, nullable=True),
+    Column("priority", Number, nullable=False, default=0),
+    Column("throttling", Number, nullable=False, default=0),
+    Column("digest", Number, nullable=False, default=0),
+    Column("duplicates", Number, nullable=False, default=0),
+    UniqueConstraint("subscription", "channel", "url", name="deliveries_by_place"),
     sqlite_autoincrement=True,
+)
+
+# Notifications that a delivery has left out: given up after hours of refusal ("undelivered"), or of the same content
+# as one that was told shortly before ("suppressed").
+omissions = Table(
+    "omissions",
+    metadata,
+    Column("delivery", Number, primary_key=True),
+    Column("notification", Number, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)
+
+# What was told of late by deliveries that suppress duplicates: a hash of the content, of which notification, and when
+# its event was received.
+contents = Table(
+    "contents",
+    metadata,
+    Column("delivery", Number, primary_key=True),
+    Column("content", Text, primary_key=True),
+    Column("notification", Number, nullable=False),
+    Column("received", Text, nullable=False),
 )
 
 dead_letters = Table(
