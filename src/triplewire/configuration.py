@@ -52,6 +52,11 @@ class Configuration:
     """Every setting, as it holds."""
 
     home: Path = row(Path("var"), "The data folder.")
+    store: str | None = row(
+        None,
+        "Where events and everything else are kept: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`.",
+        shown="a file in the data folder",
+    )
     host: str = row("127.0.0.1", "The address to listen on.")
     port: int = row(8080, "The port to listen on; 0 for one that is free.", least=0, most=65535, variable="PORT")
     sample: Path | None = row(None, "A folder with a sample world, loaded into a store without events.")

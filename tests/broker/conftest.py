@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,30 @@ import pytest
 import uvicorn
 
 from tests.broker.sending import process, receiver
+from tests.conftest import new_database
 from triplewire.broker import create_app
-from triplewire.store import Store, store_url
+from triplewire.store import Store
+from triplewire.store import store_url as embedded
 
 __all__ = ["broker", "process", "receiver", "store"]
 
+ON_BOTH = {"test_deliveries", "test_events", "test_notifications", "test_subscriptions"}
+"""The modules whose tests run on either kind of store, but for long lists of cases."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    name, cases = metafunc.module.__name__.rpartition(".")[2], metafunc.definition.get_closest_marker("parametrize")
+    if "store" in metafunc.fixturenames and name in ON_BOTH and cases is None:
+        metafunc.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(store_url(tmp_path))
-    yield store
-    store.close()
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with ExitStack() as stack:
+        url = embedded(tmp_path)
+        if getattr(request, "param", "sqlite") == "postgresql":
+            url = stack.enter_context(new_database(request))
+        yield stack.enter_context(closing(Store(url)))
 
 
 @pytest.fixture

@@ -23,11 +23,13 @@ from tests.pipeline.world import (
     table,
     write_lifting,
 )
+from tests.postgres import PASSWORD
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
 from triplewire.pipeline.session import STREAM
-from triplewire.store import Store, store_url
+from triplewire.store import Store
+from triplewire.store import store_url as embedded
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +61,8 @@ def catch_up(query: StreamingQuery, store: Store) -> None:
     eventually(done)
 
 
-def test_events_become_notifications_and_dead_letters(spark: SparkSession, store: Store, tmp_path: Path) -> None:
+def test_events_become_notifications_and_dead_letters(spark: SparkSession, store_url: str, tmp_path: Path) -> None:
+    store = Store(store_url)
     store.put_ontology([document(COMPUTERS)])
     store.subscribe(cheaper("a", 150))
     store.subscribe(cheaper("b", 50))
@@ -68,10 +71,16 @@ def test_events_become_notifications_and_dead_letters(spark: SparkSession, store
         catch_up(query, store)
         store.append([offer(5, 10)])
         catch_up(query, store)
-    assert notified(store) == [(1, "a"), (3, "a"), (3, "b"), (5, "a"), (5, "b")]
+        seen_from_outside = f"{query.lastProgress} {query._jsq.explainInternal(True)}"
+    with streaming(spark, store, tmp_path) as query:
+        store.append([offer(6, 10)])
+        catch_up(query, store)
+    assert notified(store) == [(1, "a"), (3, "a"), (3, "b"), (5, "a"), (5, "b"), (6, "a"), (6, "b")]
     assert store.notifications()[0].bindings == [{"?1": '"100"^^<http://www.w3.org/2001/XMLSchema#integer>'}]
     assert [(letter.position, letter.id) for letter in store.dead_letters()] == [(2, "e2")]
     assert "not well-formed text/turtle" in store.dead_letters()[0].reason
+    assert PASSWORD not in seen_from_outside
+    store.close()
 
 
 def test_changes_take_effect_by_position_without_a_restart(spark: SparkSession, store: Store, tmp_path: Path) -> None:
@@ -185,7 +194,7 @@ def test_a_checkpoint_of_another_log_does_not_keep_events_from_being_matched(
     with streaming(spark, store, tmp_path) as query:
         catch_up(query, store)
     (tmp_path / "fresh").mkdir()
-    fresh = Store(store_url(tmp_path / "fresh"))
+    fresh = Store(embedded(tmp_path / "fresh"))
     fresh.subscribe(cheaper("a", 150, "Desktop"))
     fresh.append([offer(1), offer(2)])
     with streaming(spark, fresh, tmp_path) as query:

@@ -5,6 +5,7 @@ import threading
 import pytest
 from sqlalchemy import create_engine
 
+from tests.postgres import PASSWORD
 from triplewire.errors import StoreError, UsageError
 from triplewire.store import DeadLetter, Outcome, Store
 from triplewire.store import store_url as embedded
@@ -142,5 +143,6 @@ def test_a_store_that_breaks_says_so_when_it_is_read(store, store_url):
         connection.exec_driver_sql("DROP TABLE notifications")
     engine.dispose()
     for read in (store.last_position, store.last_notification, store.notifications, lambda: list(store.events(0, 9))):
-        with pytest.raises(StoreError, match=r"no such table|does not exist"):
+        with pytest.raises(StoreError, match=r"no such table|does not exist") as error:
             read()
+        assert PASSWORD not in str(error.value)

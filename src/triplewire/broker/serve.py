@@ -48,7 +48,7 @@ def serve(configuration: Configuration) -> None:
     with (
         suppress(KeyboardInterrupt),
         _listener(configuration.host, configuration.port) as listener,
-        closing(_opened(configuration.home)) as store,
+        closing(_opened(configuration)) as store,
     ):
         _check_users(configuration, store, listener)
         store.accept_at_once(configuration.accept_proposals)
@@ -105,7 +105,8 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
             group.create_task(Dispatcher(store, addresses, lifting).run()),
         ]
         if configuration.pipeline == "embedded":
-            running = keep_running(_pipeline_command(home), home / "pipeline.log", say, standing)
+            command, where = _pipeline_command(home), {"TRIPLEWIRE_STORE": store.url}  # no password among arguments
+            running = keep_running(command, home / "pipeline.log", say, standing, where)
             background.append(group.create_task(running))
         await server.serve(sockets=[listener])
         for task in background:
@@ -172,9 +173,10 @@ def _listener(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen on {host}, port {port}: {why}; choose another with PORT=… or --port") from None
 
 
-def _opened(home: Path) -> Store:
+def _opened(configuration: Configuration) -> Store:
+    home = configuration.home
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"the data folder {home} cannot be made: {error.strerror}") from None
-    return Store(store_url(home))
+    return Store(configuration.store or store_url(home))

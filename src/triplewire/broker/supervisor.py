@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,12 +32,17 @@ class Standing:
 
 
 async def keep_running(
-    command: Sequence[str], log: Path, say: Callable[[str], None], standing: Standing | None = None
+    command: Sequence[str],
+    log: Path,
+    say: Callable[[str], None],
+    standing: Standing | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> None:
     """Run a command until cancelled, and start it again whenever it ends; ever later if it keeps ending.
 
     It runs in a process group of its own, so that Ctrl-C reaches it through us alone, and it is gone with everything
-    that it started by the time this returns. What it prints goes to ``log``, and ``standing`` is kept up to date.
+    that it started by the time this returns. What it prints goes to ``log``, and ``standing`` is kept up to date. It is
+    given ``environment`` beside our own.
     """
     standing = standing or Standing()
     delay = FIRST_DELAY
@@ -47,7 +52,7 @@ async def keep_running(
         standing.state = "running"
         tell(logger, logging.INFO, "the pipeline is started", restarts=standing.restarts)
         try:
-            status = await _run(command, log, mode)
+            status = await _run(command, log, mode, environment or {})
             mode = "ab"
             ended, rest = f"ended ({_reason(status)})", f" Its log is {log}, and ends:\n{_tail(log)}"
         except OSError as error:
@@ -61,11 +66,11 @@ async def keep_running(
         delay = min(2 * delay, LONGEST_DELAY)
 
 
-async def _run(command: Sequence[str], log: Path, mode: str) -> int:
+async def _run(command: Sequence[str], log: Path, mode: str, environment: Mapping[str, str]) -> int:
     """Run a command to its end; if cancelled, end it."""
     with log.open(mode) as output:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=DEVNULL, stdout=output, stderr=STDOUT, process_group=0
+            *command, stdin=DEVNULL, stdout=output, stderr=STDOUT, process_group=0, env={**os.environ, **environment}
         )
     try:
         return await process.wait()

@@ -17,7 +17,7 @@ import typer
 
 import triplewire
 from triplewire.cli.backtest import backtest
-from triplewire.cli.console import BAD_INPUT, Home, progress
+from triplewire.cli.console import BAD_INPUT, Home, StoreUrl, progress
 from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
@@ -254,6 +254,7 @@ def run(
 @pipeline.command()
 def stream(
     home: Home = Path(_FOLDER),
+    url: StoreUrl = None,
     master: Master = None,
     until: Annotated[
         int | None, typer.Option(metavar="N", help="Stop once the log is done up to this position.")
@@ -282,7 +283,7 @@ def stream(
     logging.getLogger("triplewire").setLevel(logging.INFO)
     loaded = {"spark.jars.packages": packages, "spark.jars": jars}
     run_stream(
-        store_url(home),
+        url or store_url(home),
         home / "checkpoint",
         master,
         until,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -15,6 +16,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from triplewire.errors import UsageError
+
+if TYPE_CHECKING:
+    from triplewire.store import Store
 
 Item = TypeVar("Item")
 
@@ -61,6 +65,17 @@ StoreUrl = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="F.svg", help="Draw a picture into this file.")]
+
+
+@contextmanager
+def opened_store(home: Path, url: str | None) -> Iterator[Store]:
+    """The store at an address, or the one in a data folder, which must be there."""
+    from triplewire.store import Store, store_url
+
+    if url is None and not home.is_dir():
+        raise UsageError(f"{home}: no such folder; name the broker's data folder with --home, or a store with --store")
+    with closing(Store(url or store_url(home))) as store:
+        yield store
 
 
 def console() -> Console:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
 
-from triplewire.cli.console import AsJson, Home, OntologyFiles, console, print_json, readable, table
-from triplewire.errors import UsageError
+from triplewire.cli.console import (
+    AsJson,
+    Home,
+    OntologyFiles,
+    StoreUrl,
+    console,
+    opened_store,
+    print_json,
+    readable,
+    table,
+)
 
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode
@@ -31,13 +38,14 @@ EventFile = Annotated[Path | None, typer.Option("--events", metavar="F.ndjson", 
 
 def proposals(
     home: Home = Path("var"),
+    url: StoreUrl = None,
     state: Annotated[
         Literal["open", "accepted", "merged", "rejected", "all"], typer.Option(help="Only those in this state.")
     ] = "open",
     as_json: AsJson = False,
 ) -> None:
     """List the concepts that subscribers and publishers have proposed."""
-    with _opened(home) as store:
+    with opened_store(home, url) as store:
         found = store.proposals(limit=1_000_000, state=None if state == "all" else state)
     rows = table("", "word", "under", "proposed by", "in", "state", "reason")
     for one in found:
@@ -49,9 +57,11 @@ def proposals(
         console().print(rows)
 
 
-def accept(number: Number, home: Home = Path("var"), author: Author = "local", reason: Reason = "") -> None:
+def accept(
+    number: Number, home: Home = Path("var"), url: StoreUrl = None, author: Author = "local", reason: Reason = ""
+) -> None:
     """Make a proposed concept everybody's, for the events to come."""
-    with _opened(home) as store:
+    with opened_store(home, url) as store:
         _check(store, number, _newest_model(store))
         print_json(_told(store.accept(number, author, reason)))
 
@@ -60,28 +70,31 @@ def merge(
     number: Number,
     into: Annotated[str, typer.Argument(metavar="CONCEPT", help="A concept's IRI, or a word for it.")],
     home: Home = Path("var"),
+    url: StoreUrl = None,
     author: Author = "local",
     reason: Reason = "",
 ) -> None:
     """Make the word of a proposed concept another one for CONCEPT, for the events to come."""
     from triplewire.concepts.proposed import concept_named
 
-    with _opened(home) as store:
+    with opened_store(home, url) as store:
         model = _newest_model(store)
         concept = concept_named(into, model)
         _check(store, number, model, concept)
         print_json(_told(store.merge(number, concept, author, reason)))
 
 
-def reject(number: Number, home: Home = Path("var"), author: Author = "local", reason: Reason = "") -> None:
+def reject(
+    number: Number, home: Home = Path("var"), url: StoreUrl = None, author: Author = "local", reason: Reason = ""
+) -> None:
     """Keep a proposed concept from everybody but those who use it already."""
-    with _opened(home) as store:
+    with opened_store(home, url) as store:
         print_json(_told(store.reject(number, author, reason)))
 
 
-def versions(home: Home = Path("var"), as_json: AsJson = False) -> None:
+def versions(home: Home = Path("var"), url: StoreUrl = None, as_json: AsJson = False) -> None:
     """List the ontology's versions: from which log position on, by whom, and why."""
-    with _opened(home) as store:
+    with opened_store(home, url) as store:
         found = store.ontologies()
     rows = table("version", "after position", "author", "reason", "created")
     for one in found:
@@ -113,16 +126,6 @@ def propose(files: OntologyFiles, subscriptions: SubscriptionFile = None, events
     for one in found.values():
         for statement in one.accepted():
             print(*statement, ".")
-
-
-@contextmanager
-def _opened(home: Path) -> Iterator[Store]:
-    from triplewire.store import Store, store_url
-
-    if not home.is_dir():
-        raise UsageError(f"{home}: no such folder; name the broker's data folder with --home")
-    with closing(Store(store_url(home))) as store:
-        yield store
 
 
 def _newest_model(store: Store) -> ConceptModel:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ from triplewire.subscriptions.pattern import Subscription
 
 log = logging.getLogger(__name__)
 
+STORE = "TRIPLEWIRE_STORE"
 FEW = 1000
 """So few subscriptions every worker reads for itself."""
 DUE = 2000, 20
@@ -133,8 +135,9 @@ class Keeper:
         if seen != self._seen and (self._process is None or self._process.poll() is not None):
             self._seen = seen
             if self._snapshots.is_due(seen[0]):
-                arguments = [self._store.url, str(self._snapshots.folder), str(seen[0])]
-                self._process = subprocess.Popen([sys.executable, "-m", __name__, *arguments])
+                arguments = [str(self._snapshots.folder), str(seen[0])]
+                where = {**os.environ, STORE: self._store.url}  # which may hold a password, so it is no argument
+                self._process = subprocess.Popen([sys.executable, "-m", __name__, *arguments], env=where)
 
     def close(self) -> None:
         if self._process is not None:
@@ -161,8 +164,8 @@ def read_revision(revision: Revision, model: ConceptModel) -> Subscription | Non
         return None
 
 
-def main(url: str, folder: str, ontology: str) -> None:
-    Snapshots(Path(folder), Store(url)).make(int(ontology))
+def main(folder: str, ontology: str) -> None:
+    Snapshots(Path(folder), Store(os.environ[STORE])).make(int(ontology))
 
 
 if __name__ == "__main__":
