@@ -14,11 +14,11 @@ from fastapi import APIRouter, Depends, Path
 from triplewire.broker.bodies import json_object
 from triplewire.broker.gate import Caller
 from triplewire.broker.problems import ProblemError
-from triplewire.broker.state import Shared
+from triplewire.broker.state import Shared, State
 from triplewire.broker.users import Administrator, Anybody
 from triplewire.errors import UsageError
 from triplewire.store import User, moment_of
-from triplewire.store.users import USUAL
+from triplewire.store.users import SUBSCRIBE, USUAL
 
 router = APIRouter(tags=["users"])
 
@@ -78,17 +78,33 @@ def issue_token(caller: Anybody, shared: Shared, body: Body) -> dict[str, Any]:
     """Make a token. Its text, in ``token``, is told this once.
 
     ``name`` tells what it is for; ``scopes`` and ``expires`` (a time) limit it. An administrator may make one for
-    another ``user``.
+    another ``user``. With ``feed``, a subscription's id, it is good for reading that feed as
+    ``/v1/feeds/atom/{id}?token=…``, and for nothing else.
     """
+    if "feed" in body:
+        return _feed_token(caller, shared, body)
     user = caller.acts_for(body.get("user"))
     scopes = _scopes(body)
     if not caller.is_admin:
         scopes = sorted(caller.scopes) if scopes is None else scopes
         if more := sorted(set(scopes) - caller.scopes):
             raise ProblemError(HTTPStatus.FORBIDDEN, f"your token may not {more[0]}, so it can make none that may")
-    name = _text(body, "name") if "name" in body else ""
     try:
-        token, text = shared.store.users.issue(user, name, scopes, _expires(body, caller))
+        token, text = shared.store.users.issue(user, _name(body), scopes, _expires(body, caller))
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+    return token.as_dict() | {"token": text}
+
+
+def _feed_token(caller: Caller, shared: State, body: dict[str, Any]) -> dict[str, Any]:
+    feed = _text(body, "feed")
+    revision = shared.store.subscription(feed)
+    if not caller.may(SUBSCRIBE):
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs a token with the scope {SUBSCRIBE!r}")
+    if revision is None or not caller.sees(revision.owner):
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {feed!r}")
+    try:
+        token, text = shared.store.users.issue(revision.owner, _name(body), (), _expires(body, caller), feed)
     except UsageError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     return token.as_dict() | {"token": text}
@@ -121,6 +137,10 @@ def _text(body: dict[str, Any], member: str) -> str:
     if not isinstance(found, str) or not found.strip():
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'{member}' should be a text, not {found!r}")
     return found
+
+
+def _name(body: dict[str, Any]) -> str:
+    return _text(body, "name") if "name" in body else ""
 
 
 def _expires(body: dict[str, Any], caller: Caller) -> str | None:

@@ -78,9 +78,9 @@ def create_app(
         Gate(store, loopback=tuple(hosts) != ANY_HOST),
     )
     answer_with_problems(app)
-    for room in (health, metrics):
+    for room in (health, metrics, feeds):  # who may read a feed is told by its address
         app.include_router(room.router)
-    told = (events, subscriptions, notifications, deliveries, feeds)
+    told = (events, subscriptions, notifications, deliveries)
     for room in (*told, ontologies, concepts, suggestions, accounts, page):
         app.include_router(room.router, dependencies=[Depends(caller)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])(app.openapi)

@@ -18,7 +18,7 @@ from triplewire.broker.bodies import ExactJSONResponse
 from triplewire.broker.gate import Caller
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
-from triplewire.broker.users import Subscriber
+from triplewire.broker.users import Reader
 from triplewire.broker.webhooks import message_id
 from triplewire.broker.words import line
 from triplewire.store import Notification
@@ -44,14 +44,14 @@ Asked = Annotated[Known, Depends()]
 
 
 @router.get("/atom/{subscription_id:path}", response_class=Response, responses={304: {}})
-def atom_feed(caller: Subscriber, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
+def atom_feed(caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as an Atom feed, newest first."""
     found = _found(caller, shared, subscription_id)
     return _answer(found, known, lambda: Response(_atom(found, request), media_type=ATOM))
 
 
 @router.get("/json/{subscription_id:path}", response_class=Response, responses={304: {}})
-def json_feed(caller: Subscriber, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
+def json_feed(caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
     """The newest notifications of a subscription as a JSON Feed, newest first."""
     found = _found(caller, shared, subscription_id)
     return _answer(found, known, lambda: ExactJSONResponse(_json(found, request), media_type=JSON_FEED))
@@ -108,7 +108,7 @@ def _atom(feed: _Feed, request: Request) -> bytes:
     _say(root, "title", feed.subscription)
     _say(root, "updated", feed.updated)
     _say(ElementTree.SubElement(root, "author"), "name", "Triplewire")
-    ElementTree.SubElement(root, "link", rel="self", type=ATOM, href=str(request.url))
+    ElementTree.SubElement(root, "link", rel="self", type=ATOM, href=str(request.url.remove_query_params("token")))
     for found in feed.entries:
         entry = ElementTree.SubElement(root, "entry")
         _say(entry, "id", f"urn:triplewire:{message_id(found)}")
@@ -142,7 +142,12 @@ def _json(feed: _Feed, request: Request) -> dict[str, Any]:
         for found in feed.entries
     ]
     version = "https://jsonfeed.org/version/1.1"
-    return {"version": version, "title": feed.subscription, "feed_url": str(request.url), "items": items}
+    return {
+        "version": version,
+        "title": feed.subscription,
+        "feed_url": str(request.url.remove_query_params("token")),
+        "items": items,
+    }
 
 
 def _say(parent: ElementTree.Element, name: str, text: str) -> None:

@@ -66,9 +66,9 @@ class Gate:
         self._has_users = self._has_users or self._users.any()
         return self._loopback and not self._has_users
 
-    def bearer(self, token: str, address: str) -> Caller | None:
-        """The one with a token; nobody if it is wrong."""
-        found = self._users.bearer(token)
+    def bearer(self, token: str, address: str, feed: str | None = None) -> Caller | None:
+        """The one with a token, for a feed if one is named; nobody if it is wrong."""
+        found = self._users.bearer(token, feed)
         if found is None:
             self.failed(address)
             return None

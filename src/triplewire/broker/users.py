@@ -37,10 +37,7 @@ def caller(
 
 def _found(request: Request, shared: State, given: HTTPAuthorizationCredentials | None) -> Caller:
     if given is not None:
-        found = shared.gate.bearer(given.credentials, request.client.host if request.client else "")
-        if found is None:
-            raise _unknown("this token is not known, or not any more")
-        return found
+        return _known(shared.gate.bearer(given.credentials, _address(request)))
     if "authorization" in request.headers or not shared.gate.is_open():
         raise _unknown("a token is needed: Authorization: Bearer tw_…")
     _check_site(request)
@@ -57,21 +54,51 @@ def _check_site(request: Request) -> None:
         raise ProblemError(HTTPStatus.FORBIDDEN, "a page of another site may not change anything here")
 
 
+def _known(found: Caller | None) -> Caller:
+    if found is None:
+        raise _unknown("this token is not known, or not any more")
+    return found
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
 def _unknown(detail: str) -> ProblemError:
     return ProblemError(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _with(scope: str) -> Callable[[Caller], Caller]:
     def scoped(found: Anybody) -> Caller:
-        if not found.may(scope):
-            raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs a token with the scope {scope!r}")
-        return found
+        return _checked(found, scope)
 
     return scoped
+
+
+def _checked(found: Caller, scope: str) -> Caller:
+    if not found.may(scope):
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs a token with the scope {scope!r}")
+    return found
+
+
+def _reader(
+    request: Request,
+    shared: Shared,
+    given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    subscription_id: str,
+    token: str | None = None,
+) -> Caller:
+    """Whoever reads a feed: by a token for this feed in its address, as feed readers send no headers of ours."""
+    if token is None:
+        return _checked(caller(request, shared, given), SUBSCRIBE)
+    found = _known(shared.gate.bearer(token, _address(request), subscription_id))
+    request.state.caller = found.name
+    return found
 
 
 Anybody = Annotated[Caller, Depends(caller)]
 Publisher = Annotated[Caller, Depends(_with(PUBLISH))]
 Subscriber = Annotated[Caller, Depends(_with(SUBSCRIBE))]
 Ontologist = Annotated[Caller, Depends(_with(ONTOLOGY))]
+Reader = Annotated[Caller, Depends(_reader)]
 Administrator = Annotated[Caller, Depends(_with(ADMIN))]

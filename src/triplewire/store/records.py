@@ -276,7 +276,10 @@ class Bearer:
 
 @dataclass(frozen=True)
 class Token:
-    """What is known of a token: whose it is, what for, when it was made, used last (to the hour), and ends."""
+    """What is known of a token: whose it is, what for, when it was made, used last (to the hour), and ends.
+
+    One for the ``feed`` of a subscription is good for reading that, and for nothing else.
+    """
 
     number: int
     user: str
@@ -286,7 +289,9 @@ class Token:
     used: str | None
     expires: str | None
     revoked: str | None
+    feed: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {"id": self.number, "user": self.user, "name": self.name, "scopes": sorted(self.scopes)}
-        return told | {"created": self.created, "used": self.used, "expires": self.expires, "revoked": self.revoked}
+        told |= {"created": self.created, "used": self.used, "expires": self.expires, "revoked": self.revoked}
+        return told if self.feed is None else told | {"feed": self.feed}

@@ -214,6 +214,7 @@ dead_letters = Table(
 )
 
 # What is known of users and their tokens. Of tokens and passwords only hashes are kept.
+# A token for a "feed" is good for reading the feed of that subscription, and for nothing else.
 users = Table(
     "users",
     metadata,
@@ -235,6 +236,7 @@ tokens = Table(
     Column("used", Text, nullable=True),
     Column("expires", Text, nullable=True),
     Column("revoked", Text, nullable=True),
+    Column("feed", Text, nullable=True),
     Index("tokens_by_user", "user"),
     sqlite_autoincrement=True,
 )

@@ -62,7 +62,12 @@ class Users:
     # tokens
 
     def issue(
-        self, user: str, name: str = "", scopes: Iterable[str] | None = None, expires: str | None = None
+        self,
+        user: str,
+        name: str = "",
+        scopes: Iterable[str] | None = None,
+        expires: str | None = None,
+        feed: str | None = None,
     ) -> tuple[Token, str]:
         """A new token of a user, good for all they may do unless ``scopes`` says less; and its text, told this once."""
         text = PREFIX + token_urlsafe(32)
@@ -72,7 +77,8 @@ class Users:
             if ADMIN not in has and (more := sorted(wanted - has)):
                 raise UsageError(f"{user!r} may not {', '.join(more)}, so no token of theirs may")
             row = {"user": user, "name": name, "scopes": _written(wanted), "created": now(), "expires": expires}
-            added = insert(tokens).values(row | {"digest": _digest(text)}).returning(tokens)
+            row |= {"digest": _digest(text), "feed": feed}
+            added = insert(tokens).values(row).returning(tokens)
             return _token_of(connection.execute(added).one()), text
 
     def tokens(self, user: str | None = None) -> list[Token]:
@@ -94,18 +100,24 @@ class Users:
                 raise UsageError(f"there is no token {number}")
             return _token_of(row)
 
-    def bearer(self, text: str) -> Bearer | None:
-        """Whose a token is, with what it is good for; nobody's if it is unknown, revoked or expired."""
+    def bearer(self, text: str, feed: str | None = None) -> Bearer | None:
+        """Whose a token is, with what it is good for; nobody's if it is unknown, revoked or expired.
+
+        One for a feed is good for that feed, and one for none is not good for any.
+        """
         moment = now()
         query = select(tokens, users.c.scopes.label("most")).join(users, users.c.name == tokens.c.user)
+        same = tokens.c.feed.is_(None) if feed is None else tokens.c.feed == feed
         with self._reading() as connection:
-            row = connection.execute(query.where(tokens.c.digest == _digest(text))).first()
+            row = connection.execute(query.where(tokens.c.digest == _digest(text), same)).first()
         if row is None or row.revoked is not None or (row.expires is not None and row.expires <= moment):
+            return None
+        most, own = frozenset(row.most.split()), frozenset(row.scopes.split())
+        if feed is not None and not most & {SUBSCRIBE, ADMIN}:
             return None
         if row.used is None or row.used[:TO_THE_HOUR] != moment[:TO_THE_HOUR]:
             with self._writing() as connection:
                 connection.execute(update(tokens).where(tokens.c.number == row.number).values(used=moment))
-        most, own = frozenset(row.most.split()), frozenset(row.scopes.split())
         return Bearer(row.user, own if ADMIN in most else own & most, row.expires)
 
     # passwords
@@ -159,7 +171,7 @@ def _user_of(row: Row[Any]) -> User:
 
 def _token_of(row: Row[Any]) -> Token:
     scopes = frozenset(row.scopes.split())
-    return Token(row.number, row.user, row.name, scopes, row.created, row.used, row.expires, row.revoked)
+    return Token(row.number, row.user, row.name, scopes, row.created, row.used, row.expires, row.revoked, row.feed)
 
 
 def _digest(text: str) -> str:
