@@ -220,7 +220,7 @@ def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path
             sender.result()
     assert process.returncode == 0, errors
     lines = [json.loads(line) for line in errors.splitlines()]
-    assert {line["level"] for line in lines} == {"info"}, errors
+    assert "error" not in {line["level"] for line in lines}, errors
     store = Store(store_url(tmp_path))
     kept = {event.id for event in store.events(0, store.last_position())}
     store.close()

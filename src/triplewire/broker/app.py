@@ -31,6 +31,7 @@ from triplewire.broker.publisher import Publisher
 from triplewire.broker.requests import Hosts, Requests
 from triplewire.broker.state import State
 from triplewire.broker.supervisor import Standing
+from triplewire.broker.trial import Recent
 from triplewire.broker.users import caller
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
@@ -76,6 +77,7 @@ def create_app(
         Pressure(store, home, limits),
         pipeline or Standing(),
         Gate(store, loopback=tuple(hosts) != ANY_HOST),
+        Recent(store, lifting),
     )
     answer_with_problems(app)
     for room in (health, metrics, feeds):  # who may read a feed is told by its address

@@ -10,8 +10,8 @@ import pyoxigraph
 from fastapi import APIRouter, Depends, Path
 from pyoxigraph import NamedNode
 
-from triplewire.broker.bodies import json_object
-from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.bodies import ExactJSONResponse, json_object
+from triplewire.broker.pages import Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.users import Anybody, Ontologist
@@ -31,26 +31,23 @@ StateName = Literal["open", "accepted", "merged", "rejected"]
 
 
 @router.get("/v1/concepts")
-def list_concepts(_: Anybody, shared: Shared, search: str = "", after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_concepts(_: Anybody, shared: Shared, page: Paged, search: str = "") -> ExactJSONResponse:
     """The concepts that interests may name, those whose words have a text in them if one is searched for."""
     model = shared.models.current()
     found = [
         concept for concept in _in_order(model) if any(fold(search) in fold(word) for word in _words(concept, model))
     ]
-    numbered = list(enumerate(found, 1))[after : after + limit + 1]
-    return page(numbered, limit, lambda row: _shown(row[1], model), lambda row: row[0])
+    return page.of_all(found, lambda concept: _shown(concept, model))
 
 
 @router.get("/v1/concepts/proposals")
-def list_proposals(
-    caller: Anybody, shared: Shared, state: StateName | None = None, after: After = 0, limit: Limit = 100
-) -> dict[str, Any]:
+def list_proposals(caller: Anybody, shared: Shared, page: Paged, state: StateName | None = None) -> ExactJSONResponse:
     """Proposed concepts in the order in which they were proposed, with what came of them.
 
     Whoever may decide on them sees everybody's; others see their own.
     """
     proposer = None if caller.may(ONTOLOGY) else caller.name
-    return page(shared.store.proposals(after, limit + 1, state, proposer), limit, shown, lambda one: one.number)
+    return page.of(shared.store.proposals(page.after, page.more, state, proposer), shown, lambda one: one.number)
 
 
 @router.post("/v1/concepts/proposals/{number}/accept")
@@ -86,14 +83,11 @@ def reject(caller: Ontologist, shared: Shared, number: Number, body: Body) -> di
 
 
 @router.get("/v1/synonyms")
-def list_synonyms(
-    _: Anybody, shared: Shared, concept: str | None = None, after: After = 0, limit: Limit = 100
-) -> dict[str, Any]:
+def list_synonyms(_: Anybody, shared: Shared, page: Paged, concept: str | None = None) -> ExactJSONResponse:
     """The words for each concept, or for one, told by its IRI or a word for it, in their order."""
     model = shared.models.current()
     asked = _in_order(model) if concept is None else [_concept({"concept": concept}, "concept", model)]
-    numbered = list(enumerate(asked, 1))[after : after + limit + 1]
-    return page(numbered, limit, lambda row: _synonyms(row[1], model), lambda row: row[0])
+    return page.of_all(asked, lambda one: _synonyms(one, model))
 
 
 @router.post("/v1/synonyms", status_code=HTTPStatus.CREATED)

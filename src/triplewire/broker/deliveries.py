@@ -6,13 +6,14 @@ from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 
-from triplewire.broker.bodies import json_object
+from triplewire.broker.bodies import ExactJSONResponse, json_object
 from triplewire.broker.gate import Caller
-from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.pages import Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.broker.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
 from triplewire.broker.users import Subscriber
 from triplewire.broker.webhooks import shown_webhook
 from triplewire.errors import UsageError
@@ -26,24 +27,22 @@ Body = Annotated[dict[str, Any], Depends(json_object)]
 
 
 @router.get("/v1/deliveries")
-def list_deliveries(caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_deliveries(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How the deliveries of all subscriptions that have one stand."""
-    rows = shared.store.deliveries.listed(after, limit + 1, caller.only)
+    rows = shared.store.deliveries.listed(page.after, page.more, caller.only)
     pending = shared.store.deliveries.pending(row.subscription for row in rows)
-    return page(rows, limit, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
+    return page.of(rows, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
 
 
 @router.get("/v1/deliveries/{subscription_id:path}/omissions")
-def list_omissions(
-    caller: Subscriber, shared: Shared, subscription_id: str, after: After = 0, limit: Limit = 100
-) -> dict[str, Any]:
+def list_omissions(caller: Subscriber, shared: Shared, page: Paged, subscription_id: str) -> ExactJSONResponse:
     """The notifications that were left out: ``undelivered``, as they were refused for hours, or ``suppressed``.
 
     They are notifications like others, and can be sent again.
     """
     found = _delivery(caller, shared, subscription_id)
-    rows = shared.store.deliveries.omissions(found.number, after, limit + 1)
-    return page(rows, limit, asdict, lambda row: row.notification)
+    rows = shared.store.deliveries.omissions(found.number, page.after, page.more)
+    return page.of(rows, asdict, lambda row: row.notification)
 
 
 @router.post("/v1/deliveries/{subscription_id:path}/redeliver", status_code=HTTPStatus.ACCEPTED)
@@ -60,17 +59,21 @@ def redeliver(
 
 
 @router.get("/v1/deliveries/{subscription_id:path}")
-def read_delivery(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
+def read_delivery(
+    caller: Subscriber, shared: Shared, subscription_id: str, if_none_match: IfNoneMatch = None
+) -> Response:
     """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
 
     ``state`` is active, paused, stopped (it failed for days; what waits is kept) or ended (the receiver said 410).
     ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
     """
-    return _status(caller, shared, subscription_id)
+    return tagged(_status(caller, shared, subscription_id), if_none_match)
 
 
 @router.patch("/v1/deliveries/{subscription_id:path}")
-def change_delivery(caller: Subscriber, shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+def change_delivery(
+    caller: Subscriber, shared: Shared, body: Body, subscription_id: str, if_match: IfMatch = None
+) -> Response:
     """Pause with ``{"paused": true}``; with false go on, without loss, also after it was stopped or ended.
 
     With ``{"position": 17}`` go on with what is at this log position: repeat what came since, or leave out what came
@@ -83,7 +86,7 @@ def change_delivery(caller: Subscriber, shared: Shared, body: Body, subscription
         isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
     ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
-    _delivery(caller, shared, subscription_id)
+    check_unchanged(_status(caller, shared, subscription_id), if_match)
     try:
         if position is not None:
             shared.store.deliveries.move(subscription_id, position)
@@ -91,13 +94,13 @@ def change_delivery(caller: Subscriber, shared: Shared, body: Body, subscription
             shared.store.pause(subscription_id, paused)
     except UsageError:
         raise _unknown(subscription_id) from None
-    return _status(caller, shared, subscription_id)
+    return tagged(_status(caller, shared, subscription_id), None)
 
 
 @router.get("/v1/endpoints")
-def list_endpoints(caller: Subscriber, shared: Shared) -> dict[str, Any]:
+def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
-    return {"items": [asdict(one) for one in shared.store.deliveries.endpoints(caller.only)]}
+    return page.of_all(shared.store.deliveries.endpoints(caller.only), asdict)
 
 
 def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from secrets import token_hex
 from typing import Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 
 from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
 from triplewire.broker.problems import ProblemError
+from triplewire.broker.repeats import WITH_KEY, fresh_id, repeatable
 from triplewire.broker.state import Shared
 from triplewire.broker.users import Publisher
 from triplewire.errors import EventError
@@ -31,11 +32,11 @@ EVENT_LIMIT = MEBIBYTE
 BATCH_LIMIT = 16 * MEBIBYTE
 DEFAULTS = {"specversion": "1.0", "source": "urn:triplewire:broker", "type": "triplewire.published"}
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT))
 
 
-@router.post("/v1/events", status_code=HTTPStatus.ACCEPTED)
-async def publish(caller: Publisher, request: Request, shared: Shared) -> Any:
+@router.post("/v1/events", status_code=HTTPStatus.ACCEPTED, dependencies=[WITH_KEY])
+async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONResponse:
     """Publish a CloudEvent (structured, binary or batch) or a bare RDF document under its media type.
 
     Within a CloudEvent, the data may be in any format that events are lifted from. A feed or a table holds several
@@ -48,10 +49,15 @@ async def publish(caller: Publisher, request: Request, shared: Shared) -> Any:
     if media_type(request) == BATCH:
         envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT)))
         await shared.pressure.check(shared.publisher, len(envelopes))
-        return _receipts(envelopes, await shared.publisher.publish(envelopes, caller.name))
+        return _accepted(_receipts(envelopes, await shared.publisher.publish(envelopes, caller.name)))
     envelope = await _single(request)
     await shared.pressure.check(shared.publisher, 1)
-    return _receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0]
+    return _accepted(_receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0])
+
+
+def _accepted(told: Any) -> JSONResponse:
+    """An answer that is made once, where there are many of them."""
+    return JSONResponse(told, HTTPStatus.ACCEPTED)
 
 
 def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[dict[str, Any]]:
@@ -71,7 +77,7 @@ async def _single(request: Request) -> Envelope:
         raise EventError("the body is empty")
     if bare:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        attributes = {**DEFAULTS, "id": token_hex(8), "time": now, **attributes}
+        attributes = {**DEFAULTS, "id": fresh_id(request), "time": now, **attributes}
     return parse_envelope({**attributes, "datacontenttype": kind, **_content(kind, body)})
 
 

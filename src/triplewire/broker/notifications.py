@@ -10,13 +10,13 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 import anyio
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from triplewire.broker.bodies import ExactJSONResponse
+from triplewire.broker.bodies import ExactJSONResponse, parse_json
 from triplewire.broker.feed import Feed
 from triplewire.broker.gate import Caller
-from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.pages import After, Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.users import Publisher, Subscriber
@@ -24,7 +24,7 @@ from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lifting import Lifting
 from triplewire.lift.lower import lower
-from triplewire.matching.explanation import as_dict, as_text, explain, picture
+from triplewire.matching.explanation import Explanation, as_dict, as_text, explain, picture
 from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import DeadLetter, Notification
@@ -43,11 +43,11 @@ router = APIRouter(tags=["notifications"])
 
 @router.get("/v1/notifications")
 def list_notifications(
-    caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100, subscription: str | None = None
+    caller: Subscriber, shared: Shared, page: Paged, subscription: str | None = None
 ) -> ExactJSONResponse:
     """Notifications in the order in which they arose; of one subscription, if it is named."""
-    rows = shared.store.notifications(after, limit + 1, subscription, caller.only)
-    return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
+    rows = shared.store.notifications(page.after, page.more, subscription, caller.only)
+    return page.of(rows, shown, lambda found: found.number)
 
 
 @router.get("/v1/notifications/stream", response_class=EventSourceResponse)
@@ -98,7 +98,38 @@ def show_explanation(
         )
     model = shared.models.at(found.position)
     told = explain(parse_subscription(revision.record, model), event_of(found, shared.lifting), model)
-    prefixes = prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {})
+    return _explained(told, prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {}), media_type)
+
+
+@router.get("/v1/explanations", response_class=Response)
+def explain_trial(
+    _: Subscriber,
+    shared: Shared,
+    position: Annotated[int, Query(ge=1, lt=1 << 63, description="The log position of the event.")],
+    subscription: Annotated[str, Query(max_length=8192, description="A subscription as JSON; it needs no id.")],
+    event: Annotated[str | None, Query(description="Of several events at the position, the one with this id.")] = None,
+    accept: Annotated[str, Header()] = "*/*",
+) -> Response:
+    """Why an event of the log would trip a subscription that need not be there, under the ontology of today.
+
+    As JSON, as a picture or as text, whichever ``Accept`` names. Dry runs link here.
+    """
+    media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
+    record = parse_json(subscription.encode("utf-8", "surrogatepass"))
+    if not isinstance(record, dict):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "'subscription' should be a JSON object")
+    model = shared.models.current()
+    parsed = parse_subscription({"id": "subscription", **record}, model)
+    stored = next(iter(shared.store.events(position - 1, position)), None)
+    at = [] if stored is None else parse_events(stored.body, shared.lifting)
+    chosen = next((one for one in at if event in (None, one.id)), None)
+    if stored is None or chosen is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such event at position {position}")
+    prefixes = prefixes_of(read_json(stored.body)) | record.get("prefixes", {})
+    return _explained(explain(parsed, chosen, model), prefixes, media_type)
+
+
+def _explained(told: Explanation, prefixes: dict[str, str], media_type: str) -> Response:
     if media_type == "text/plain":
         return Response(as_text(told, prefixes), media_type=media_type)
     if media_type == "image/svg+xml":
@@ -142,10 +173,10 @@ def _within(kind: str, range_: str) -> bool:
 
 
 @router.get("/v1/dead-letters")
-def list_dead_letters(caller: Publisher, shared: Shared, after: After = 0, limit: Limit = 100) -> ExactJSONResponse:
+def list_dead_letters(caller: Publisher, shared: Shared, page: Paged) -> ExactJSONResponse:
     """The caller's events that were accepted and could not be matched, with the reason, in log order."""
-    rows = shared.store.dead_letters(after, limit + 1, caller.only)
-    return ExactJSONResponse(page(rows, limit, shown_letter, lambda found: found.position))
+    rows = shared.store.dead_letters(page.after, page.more, caller.only)
+    return page.of(rows, shown_letter, lambda found: found.position)
 
 
 async def _messages(feed: Feed, after: int, caller: Caller) -> AsyncIterator[ServerSentEvent]:

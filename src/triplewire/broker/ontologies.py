@@ -5,12 +5,15 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from triplewire.broker.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
+from triplewire.broker.bodies import MEBIBYTE, ExactJSONResponse, media_type, read_body, text_of, unsupported
 from triplewire.broker.model import problems
+from triplewire.broker.pages import Paged
 from triplewire.broker.problems import ProblemError
-from triplewire.broker.state import Shared
+from triplewire.broker.repeats import WITH_KEY, repeatable
+from triplewire.broker.state import Shared, State
+from triplewire.broker.tags import IfMatch, IfNoneMatch, check_unchanged, tag_of, tagged
 from triplewire.broker.users import Anybody, Ontologist
 from triplewire.concepts.load import model_of_documents
 from triplewire.rdf.syntax import FORMATS
@@ -18,7 +21,7 @@ from triplewire.store import Ontology
 
 ONTOLOGY_LIMIT = 64 * MEBIBYTE
 
-router = APIRouter(tags=["ontologies"])
+router = APIRouter(tags=["ontologies"], route_class=repeatable(ONTOLOGY_LIMIT))
 
 
 Reason = Annotated[str, Query(max_length=1000)]
@@ -32,31 +35,35 @@ async def _document(request: Request, name: Annotated[str, Query(max_length=200)
 
 
 @router.get("/v1/ontologies")
-def list_ontologies(_: Anybody, shared: Shared) -> dict[str, Any]:
+def list_ontologies(_: Anybody, shared: Shared, page: Paged) -> ExactJSONResponse:
     """Every version of the ontology, oldest first."""
-    return {"items": [_shown(ontology) for ontology in shared.store.ontologies()]}
+    return page.of(shared.store.ontologies(page.after, page.more), _shown, lambda one: one.version)
 
 
-@router.post("/v1/ontologies", status_code=HTTPStatus.CREATED)
+@router.post("/v1/ontologies", status_code=HTTPStatus.CREATED, dependencies=[WITH_KEY])
 def put_ontology(
     caller: Ontologist,
     shared: Shared,
     document: Annotated[dict[str, str], Depends(_document)],
     reason: Reason = "",
     author: str | None = None,
-) -> dict[str, Any]:
+    if_match: IfMatch = None,
+) -> ExactJSONResponse:
     """Make a document, under its media type, the ontology for the events to come. The same again changes nothing.
 
     What was learnt from proposals and synonyms stays beside it; a document of that name replaces it.
     ``warnings`` names the caller's subscriptions that cannot be understood with it, and match nothing until they are
-    changed; ``affected`` counts everybody's.
+    changed; ``affected`` counts everybody's. With ``If-Match``, it replaces the version with that tag or none.
     """
     model_of_documents([document])  # or it is refused
+    check_unchanged(_newest(shared), if_match)
     ontology = shared.store.put_ontology([document], caller.acts_for(author), reason)
     model = model_of_documents(ontology.documents)
     found = list(problems(shared.store, model))
     warnings = [{"id": one.id, "reason": why} for one, why in found if caller.sees(one.owner)]
-    return {**_shown(ontology), "warnings": warnings, "affected": len(found)}
+    headers = {"Location": f"/v1/ontologies/{ontology.version}", "ETag": tag_of(_whole(ontology))}
+    answer = {**_shown(ontology), "warnings": warnings, "affected": len(found)}
+    return ExactJSONResponse(answer, HTTPStatus.CREATED, headers)
 
 
 def _shown(ontology: Ontology) -> dict[str, Any]:
@@ -66,9 +73,20 @@ def _shown(ontology: Ontology) -> dict[str, Any]:
 
 
 @router.get("/v1/ontologies/{version}")
-def read_ontology(_: Anybody, shared: Shared, version: Annotated[int, Path(ge=1, lt=1 << 63)]) -> dict[str, Any]:
+def read_ontology(
+    _: Anybody, shared: Shared, version: Annotated[int, Path(ge=1, lt=1 << 63)], if_none_match: IfNoneMatch = None
+) -> Response:
     """A version with its documents' texts."""
     ontology = shared.store.ontology(version)
     if ontology is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no ontology version {version}")
+    return tagged(_whole(ontology), if_none_match)
+
+
+def _whole(ontology: Ontology) -> dict[str, Any]:
     return _shown(ontology) | {"documents": ontology.documents}
+
+
+def _newest(shared: State) -> dict[str, Any] | None:
+    newest = shared.store.ontology(shared.store.ontology_version(shared.store.last_position() + 1))
+    return None if newest is None else _whole(newest)

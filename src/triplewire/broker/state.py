@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from triplewire.broker.model import Models
 from triplewire.broker.pressure import Pressure
 from triplewire.broker.publisher import Publisher
 from triplewire.broker.supervisor import Standing
+from triplewire.broker.trial import Recent
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Store
 
@@ -33,6 +34,9 @@ class State:
     pressure: Pressure
     pipeline: Standing
     gate: Gate
+    recent: Recent
+    under_way: set[tuple[str, str]] = field(default_factory=set)
+    """Requests with a key that are being carried out, by caller and key."""
 
 
 def _shared(request: Request) -> State:

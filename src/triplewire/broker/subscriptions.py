@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from secrets import token_hex
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from triplewire.broker.bodies import json_object
+from triplewire.broker.bodies import ExactJSONResponse, json_object
 from triplewire.broker.gate import Caller
 from triplewire.broker.model import problem
-from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.pages import Paged
 from triplewire.broker.patches import merged
 from triplewire.broker.problems import ProblemError
+from triplewire.broker.repeats import WITH_KEY, fresh_id, is_repeatable, repeatable
 from triplewire.broker.state import Shared, State
+from triplewire.broker.tags import IfMatch, IfNoneMatch, check_unchanged, tag_of, tagged
+from triplewire.broker.trial import trial
 from triplewire.broker.users import Subscriber
 from triplewire.broker.webhooks import shown_webhook, webhook
 from triplewire.concepts.model import ConceptModel
@@ -38,57 +41,70 @@ OVERLAP = timedelta(days=1)
 """So long is a secret that was replaced used beside the new one."""
 DEPTH = 100
 MOST_OWN = 10_000
+PAGE = 100
 
-router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"])
+router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"], route_class=repeatable())
 
 
 Body = Annotated[dict[str, Any], Depends(json_object)]
+DryRun = Annotated[bool, Query(alias="dry-run", description="Create nothing; tell what it would come to.")]
 
 
-@router.post("", status_code=HTTPStatus.CREATED)
-def subscribe(caller: Subscriber, shared: Shared, body: Body, response: Response) -> dict[str, Any]:
+@router.post("", status_code=HTTPStatus.CREATED, dependencies=[WITH_KEY])
+def subscribe(
+    caller: Subscriber, request: Request, shared: Shared, body: Body, dry_run: DryRun = False
+) -> ExactJSONResponse:
     """Create a subscription. It matches every event after the log position ``since``.
 
     With ``delivery``, such as ``{"channel": "webhook", "url": "https://…", "secret": "whsec_…"}``, its notifications
     are sent there. On what terms: ``state`` (``paused``: it matches, and nothing is sent), ``expiresAt`` (it matches no
     event received after), ``priority`` (0 to 9), ``throttling`` (the least time between two sendings), ``digest``
     (``hourly``, ``daily`` or a duration), ``duplicates`` (for how long the same content is not told again).
+
+    With ``dry-run=true`` nothing is created: it is told what the subscription means, which of the
+    caller's own cover it or are covered by it, and what it would have matched of the newest events, today's ontology
+    given.
     """
     owner = caller.acts_for(body.get("owner"))
     model = shared.models.current()
-    record, parsed = understood({"id": token_hex(8), **_writable(body)}, owner, shared.store, model)
+    record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
     asked = body.get(DELIVERY)
     to = None if asked is None else webhook(asked, None, shared.addresses)
+    if dry_run:
+        return ExactJSONResponse(trial(record, parsed, model, _own(owner, record["id"], shared, model), shared.recent))
     try:
         since = shared.store.subscribe(record, owner, to)
     except UsageError as error:
-        raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
+        standing = shared.store.subscription(record["id"])
+        if not is_repeatable(request) or standing is None or (standing.record, standing.owner) != (record, owner):
+            raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
+        since = standing.since
     shared.store.propose(proposals(record, parsed, model), owner, record["id"])
-    response.headers["Location"] = f"{router.prefix}/{quote(record['id'], safe='')}"
     state = state_of(record, moment_of(datetime.now(UTC)))
     answer = {**record, "state": state, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
-    return answer | _delivered(shared, [record["id"]]).get(record["id"], {})
+    return _answer(caller, shared, record["id"], answer, HTTPStatus.CREATED)
 
 
 @router.get("")
-def list_subscriptions(caller: Subscriber, shared: Shared, after: After = 0, limit: Limit = 100) -> dict[str, Any]:
+def list_subscriptions(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """The subscriptions that stand now, the longest unchanged first."""
-    rows = shared.store.subscriptions(after, limit + 1, caller.only)
+    rows = shared.store.subscriptions(page.after, page.more, caller.only)
     to = _delivered(shared, (row.id for row in rows))
-    return page(rows, limit, lambda row: shown(row) | to.get(row.id, {}), lambda row: row.change)
+    return page.of(rows, lambda row: shown(row) | to.get(row.id, {}), lambda row: row.change)
 
 
 @router.get("/{subscription_id:path}")
-def read_subscription(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
+def read_subscription(
+    caller: Subscriber, shared: Shared, subscription_id: str, if_none_match: IfNoneMatch = None
+) -> Response:
     """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
-    revision = _found(caller, shared, subscription_id)
-    reason = problem(revision.record, shared.models.current())
-    to = _delivered(shared, [subscription_id]).get(subscription_id, {})
-    return shown(revision) | to | ({"problem": reason} if reason else {})
+    return tagged(_content(caller, shared, subscription_id), if_none_match)
 
 
 @router.patch("/{subscription_id:path}")
-def change_subscription(caller: Subscriber, shared: Shared, body: Body, subscription_id: str) -> dict[str, Any]:
+def change_subscription(
+    caller: Subscriber, shared: Shared, body: Body, subscription_id: str, if_match: IfMatch = None
+) -> Response:
     """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``.
 
     A new ``secret`` in ``delivery`` replaces the one before, which is used beside it for a day.
@@ -102,6 +118,7 @@ def change_subscription(caller: Subscriber, shared: Shared, body: Body, subscrip
     new: list[Proposal] = []
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
         changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
         state = state_of(changed, moment_of(datetime.now(UTC)))
@@ -110,23 +127,28 @@ def change_subscription(caller: Subscriber, shared: Shared, body: Body, subscrip
 
     deliver = _delivering(shared, subscription_id, body)
     if not _writable(body):
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
         deliver()
-        return read_subscription(caller, shared, subscription_id)
+        return tagged(_content(caller, shared, subscription_id), None)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
     deliver()
     shared.store.propose(new, revision.owner, subscription_id)
-    return {**answer, "since": since} | _delivered(shared, [subscription_id]).get(subscription_id, {})
+    return _answer(caller, shared, subscription_id, answer | {"since": since}, HTTPStatus.OK)
 
 
 @router.delete("/{subscription_id:path}")
-def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str) -> dict[str, Any]:
+def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_match: IfMatch = None) -> dict[str, Any]:
     """End a subscription. It matches no event from the log position ``until`` on."""
     _found(caller, shared, subscription_id)
+
+    def check() -> None:
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
+
     try:
-        return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id)}
+        return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id, check)}
     except UsageError:
         raise _unknown(subscription_id) from None
 
@@ -137,6 +159,33 @@ def _found(caller: Caller, shared: State, id_: str) -> Revision:
     if revision is None or not caller.sees(revision.owner):
         raise _unknown(id_)
     return revision
+
+
+def _content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
+    """What a GET shows of a subscription."""
+    revision = _found(caller, shared, id_)
+    reason = problem(revision.record, shared.models.current())
+    to = _delivered(shared, [id_]).get(id_, {})
+    return shown(revision) | to | ({"problem": reason} if reason else {})
+
+
+def _answer(caller: Caller, shared: State, id_: str, told: dict[str, Any], status: HTTPStatus) -> ExactJSONResponse:
+    """What is told of a subscription that was made or changed, with the tag that it has now."""
+    headers = {"ETag": tag_of(_content(caller, shared, id_))}
+    if status == HTTPStatus.CREATED:
+        headers["Location"] = f"{router.prefix}/{quote(id_, safe='')}"
+    return ExactJSONResponse(told | _delivered(shared, [id_]).get(id_, {}), status, headers)
+
+
+def _own(owner: str, besides: str, shared: State, model: ConceptModel) -> Iterator[Subscription]:
+    """An owner's subscriptions that can be understood, besides one."""
+    after = 0
+    while found := shared.store.subscriptions(after, PAGE, owner):
+        for revision in found:
+            if revision.id != besides:
+                with suppress(SubscriptionError):
+                    yield parse_subscription(revision.record, model)
+        after = found[-1].change
 
 
 def shown(revision: Revision) -> dict[str, Any]:

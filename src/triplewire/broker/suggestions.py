@@ -6,13 +6,14 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from triplewire.broker.bodies import ExactJSONResponse, media_type, read_body, text_of, unsupported
-from triplewire.broker.pages import After, Limit, page
+from triplewire.broker.pages import Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared
 from triplewire.broker.subscriptions import understood
+from triplewire.broker.tags import IfNoneMatch, tagged
 from triplewire.broker.users import Subscriber
 from triplewire.concepts.load import read_ontology
 from triplewire.lift.documents import read_json
@@ -69,21 +70,19 @@ def put_profiles(
 
 
 @router.get("/v1/profiles/{person:path}")
-def read_profile(caller: Subscriber, shared: Shared, person: str) -> dict[str, Any]:
+def read_profile(caller: Subscriber, shared: Shared, person: str, if_none_match: IfNoneMatch = None) -> Response:
     """Whom a person knows, and what they consent to."""
     found = shared.store.people.now(person)
     if found is None or not caller.sees(person):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no profile of {person!r}")
-    return _person(found)
+    return tagged(_person(found), if_none_match)
 
 
 @router.get("/v1/suggestions")
-def list_suggestions(
-    caller: Subscriber, shared: Shared, person: str | None = None, after: After = 0, limit: Limit = 100
-) -> ExactJSONResponse:
+def list_suggestions(caller: Subscriber, shared: Shared, page: Paged, person: str | None = None) -> ExactJSONResponse:
     """What a person is offered, in the order in which it arose. Whoever was told of it is not named."""
-    rows = shared.store.people.offered(after, limit + 1, caller.acts_for(person))
-    return ExactJSONResponse(page(rows, limit, shown, lambda found: found.number))
+    rows = shared.store.people.offered(page.after, page.more, caller.acts_for(person))
+    return page.of(rows, shown, lambda found: found.number)
 
 
 @router.post("/v1/suggestions/{number}/decline")

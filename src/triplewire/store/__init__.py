@@ -1,5 +1,6 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
+from triplewire.store.answers import Answer
 from triplewire.store.database import upgrade
 from triplewire.store.moments import moment_of
 from triplewire.store.records import (
@@ -28,6 +29,7 @@ from triplewire.store.terms import Terms
 
 __all__ = [
     "LOCAL",
+    "Answer",
     "Attempt",
     "Content",
     "DeadLetter",

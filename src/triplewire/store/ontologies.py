@@ -35,10 +35,11 @@ class Ontologies(Part):
         with self._writing() as connection:
             return learn(connection, triples, author, reason)
 
-    def ontologies(self) -> list[Ontology]:
-        """Every version, oldest first."""
+    def ontologies(self, after: int = 0, limit: int = 1000) -> list[Ontology]:
+        """Versions, oldest first, beginning after one."""
+        query = select(ontologies).where(ontologies.c.version > after).order_by(ontologies.c.version).limit(limit)
         with self._reading() as connection:
-            rows = list(connection.execute(select(ontologies).order_by(ontologies.c.version)))
+            rows = list(connection.execute(query))
             return [version_of(connection, row) for row in rows]
 
     def ontology_version(self, position: int) -> int:

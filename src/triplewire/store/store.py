@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from triplewire.store.answers import Answers
 from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.log import Log
@@ -26,6 +27,7 @@ class Store(Log, Subscriptions, Ontologies, Outcomes):
     def __init__(self, url: str) -> None:
         super().__init__(Database(url))
         self.url = url
+        self.answers = Answers(self._reading, self._writing)
         self.deliveries = Deliveries(self._reading, self._writing)
         self.people = People(self._reading, self._writing)
         self.users = Users(self._reading, self._writing)

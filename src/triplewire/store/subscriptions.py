@@ -62,9 +62,13 @@ class Subscriptions(Part):
             if not paused:
                 deliveries.restart(connection, id_)
 
-    def unsubscribe(self, id_: str) -> int:
-        """End a subscription; it matches no event from the position returned on, and nothing more is delivered."""
+    def unsubscribe(self, id_: str, check: Callable[[], None] = lambda: None) -> int:
+        """End a subscription; it matches no event from the position returned on, and nothing more is delivered.
+
+        If ``check`` raises an error it stays. Nothing else is written in between.
+        """
         with self._writing() as connection:
+            check()
             position = last_position(connection) + 1
             end(connection, id_, position)
             deliveries.remove(connection, id_)

@@ -241,6 +241,20 @@ tokens = Table(
     sqlite_autoincrement=True,
 )
 
+# What was answered to requests that have a key.
+answers = Table(
+    "answers",
+    metadata,
+    Column("caller", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("request", Text, nullable=False),
+    Column("status", Number, nullable=False),
+    Column("headers", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Index("answers_by_time", "created"),
+)
+
 # One row of its kind each, such as how far the pipeline has got.
 marks = Table(
     "marks",
