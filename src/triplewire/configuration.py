@@ -64,6 +64,17 @@ class Configuration:
     allow_network: tuple[str, ...] = row(
         (), "Networks, such as `127.0.0.0/8`, in which webhooks may be called, though they are not public."
     )
+    public_url: str = row(
+        "",
+        "Where others reach the broker, for links in mail and feeds, such as `https://triplewire.example.org`.",
+        shown="the address that it listens on",
+    )
+    smtp_host: str | None = row(None, "The server that mail is sent through; without it none is sent.")
+    smtp_port: int = row(587, "Its port.", least=1, most=65535)
+    smtp_security: str = row("starttls", "How the way to it is kept secret.", choices=("starttls", "tls", "none"))
+    smtp_user: str | None = row(None, "The user to log in as there.")
+    smtp_password: str | None = row(None, "Their password.", secret=True)
+    smtp_sender: str = row("triplewire@localhost", "Whom mail is from.")
     pipeline: str = row(
         "embedded",
         "Whether the pipeline is run by us, or elsewhere on the same store.",

@@ -61,6 +61,10 @@ PATCH  /v1/deliveries/s                       paused            401 401 403 404 
 GET    /v1/endpoints                                            401 401 403 200 200 200
 GET    /v1/feeds/atom/s                                         401 401 403 404 200 200
 GET    /v1/feeds/json/s                                         401 401 403 404 200 200
+GET    /v1/mailboxes/confirmation?token=x                       200 200 200 200 200 200
+POST   /v1/mailboxes/confirmation?token=x                       404 404 404 404 404 404
+GET    /v1/mailboxes/unsubscription?token=x                     200 200 200 200 200 200
+POST   /v1/mailboxes/unsubscription?token=x                     404 404 404 404 404 404
 GET    /v1/ontologies                                           401 401 200 200 200 200
 POST   /v1/ontologies                         ontology          401 401 403 403 403 201
 GET    /v1/ontologies/1                                         401 401 200 200 200 200

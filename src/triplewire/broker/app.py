@@ -14,6 +14,7 @@ from triplewire.broker import (
     events,
     feeds,
     health,
+    mailboxes,
     metrics,
     notifications,
     ontologies,
@@ -24,6 +25,8 @@ from triplewire.broker import (
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
 from triplewire.broker.gate import Gate
+from triplewire.broker.mailer import Mailer
+from triplewire.broker.meters import Meters
 from triplewire.broker.model import Models
 from triplewire.broker.pressure import Limits, Pressure
 from triplewire.broker.problems import answer_with_problems
@@ -57,11 +60,14 @@ def create_app(
     addresses: Addresses | None = None,
     limits: Limits = Limits(),  # noqa: B008 - it is immutable
     pipeline: Standing | None = None,
+    mailer: Mailer | None = None,
+    meters: Meters | None = None,
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
+    Questions to mailboxes are sent by the ``mailer``; ``meters`` are those of the dispatcher.
     Nothing is taken in beyond the ``limits``. ``pipeline`` tells how it stands with it, if we have it run.
     If any host is fine, others than this machine may reach us, and a token is needed even while there are no users.
     """
@@ -78,9 +84,12 @@ def create_app(
         pipeline or Standing(),
         Gate(store, loopback=tuple(hosts) != ANY_HOST),
         Recent(store, lifting),
+        mailer,
+        meters or Meters(),
     )
     answer_with_problems(app)
-    for room in (health, metrics, feeds):  # who may read a feed is told by its address
+    by_address = (feeds, mailboxes)  # whose addresses tell who may use them
+    for room in (health, metrics, *by_address):
         app.include_router(room.router)
     told = (events, subscriptions, notifications, deliveries)
     for room in (*told, ontologies, concepts, suggestions, accounts, page):

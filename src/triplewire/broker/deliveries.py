@@ -11,11 +11,11 @@ from fastapi import APIRouter, Depends, Query, Response
 from triplewire.broker.bodies import ExactJSONResponse, json_object
 from triplewire.broker.gate import Caller
 from triplewire.broker.pages import Paged
+from triplewire.broker.places import shown_place
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
 from triplewire.broker.users import Subscriber
-from triplewire.broker.webhooks import shown_webhook
 from triplewire.errors import UsageError
 from triplewire.store import Delivery
 
@@ -64,7 +64,8 @@ def read_delivery(
 ) -> Response:
     """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
 
-    ``state`` is active, paused, stopped (it failed for days; what waits is kept) or ended (the receiver said 410).
+    ``state`` is active, paused, unconfirmed (the mailbox's reader was asked), stopped (it failed for days; what waits
+    is kept) or ended (the receiver said 410).
     ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
     """
     return tagged(_status(caller, shared, subscription_id), if_none_match)
@@ -123,7 +124,7 @@ def _shown(found: Delivery, pending: int) -> dict[str, Any]:
     failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": found.due}
     return {
         "subscription": found.subscription,
-        **shown_webhook(found),
+        **shown_place(found),
         "state": found.state,
         "delivered": found.delivered,
         "undelivered": found.undelivered,

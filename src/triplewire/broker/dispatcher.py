@@ -18,6 +18,8 @@ import triplewire
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.channels import Channel, Webhooks
 from triplewire.broker.circuits import Circuit, Circuits
+from triplewire.broker.mail import Mail
+from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
 from triplewire.broker.parcels import Parcel, is_joined, parcels
 from triplewire.broker.retries import failed, no_answer
@@ -51,13 +53,17 @@ class Dispatcher:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         jitter: Callable[[], float] = random.random,
         meters: Meters | None = None,
+        mailer: Mailer | None = None,
     ) -> None:
         self._store = store
         self._lifting = lifting
         self._clock = clock
         self._jitter = jitter
         self._client = addresses.client(timeout=TIMEOUT, headers={"User-Agent": f"Triplewire/{triplewire.__version__}"})
-        self._channels: dict[str, Channel] = {"webhook": Webhooks(self._client, lifting, clock)}
+        self._channels: dict[str, Channel] = {
+            "webhook": Webhooks(self._client, lifting, clock),
+            "email": Mail(mailer, lifting),
+        }
         self._circuits = Circuits()
         self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
         self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)

@@ -46,7 +46,8 @@ class Requests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update({**self.headers, HEADER: id_})
+                headers = MutableHeaders(scope=message)
+                headers.update({**self.headers, **headers, HEADER: id_})
             await send(message)
 
         token = request_id.set(id_)

@@ -19,6 +19,8 @@ from triplewire.broker.addresses import Addresses, networks
 from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app
 from triplewire.broker.dispatcher import Dispatcher
 from triplewire.broker.logs import set_up
+from triplewire.broker.mailer import Mailer
+from triplewire.broker.meters import Meters
 from triplewire.broker.pressure import MEBIBYTE, Limits
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import Standing, keep_running
@@ -88,7 +90,8 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
     lifting = load_lifting(home / "lifting")
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
     hosts = hosts_of(configuration.host, listener.getsockname()[0])
-    app = create_app(store, lifting, hosts, home, addresses, _limits(configuration), standing)
+    mailer, meters = _mailer(configuration, listener), Meters()
+    app = create_app(store, lifting, hosts, home, addresses, _limits(configuration), standing, mailer, meters)
     patience = configuration.shutdown_seconds
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
 
@@ -102,7 +105,7 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(_tell(server, store, listener, configuration.sample is not None)),
-            group.create_task(Dispatcher(store, addresses, lifting).run()),
+            group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer).run()),
         ]
         if configuration.pipeline == "embedded":
             command, where = _pipeline_command(home), {"TRIPLEWIRE_STORE": store.url}  # no password among arguments
@@ -116,6 +119,21 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
 def _pipeline_command(home: Path) -> list[str]:
     told = ["--home", str(home), "--parent", str(os.getpid())]
     return [sys.executable, "-m", "triplewire", "pipeline", "stream", *told]
+
+
+def _mailer(configuration: Configuration, listener: socket.socket) -> Mailer | None:
+    if configuration.smtp_host is None:
+        return None
+    host, port = listener.getsockname()[:2]
+    return Mailer(
+        configuration.smtp_host,
+        configuration.smtp_port,
+        configuration.smtp_sender,
+        configuration.public_url.rstrip("/") or f"http://{_in_address(host)}:{port}",
+        configuration.smtp_security,
+        configuration.smtp_user,
+        configuration.smtp_password,
+    )
 
 
 def _limits(configuration: Configuration) -> Limits:

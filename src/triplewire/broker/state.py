@@ -11,6 +11,8 @@ from fastapi import Depends, Request
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
 from triplewire.broker.gate import Gate
+from triplewire.broker.mailer import Mailer
+from triplewire.broker.meters import Meters
 from triplewire.broker.model import Models
 from triplewire.broker.pressure import Pressure
 from triplewire.broker.publisher import Publisher
@@ -35,6 +37,8 @@ class State:
     pipeline: Standing
     gate: Gate
     recent: Recent
+    mailer: Mailer | None
+    meters: Meters
     under_way: set[tuple[str, str]] = field(default_factory=set)
     """Requests with a key that are being carried out, by caller and key."""
 

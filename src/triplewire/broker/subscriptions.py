@@ -16,13 +16,13 @@ from triplewire.broker.gate import Caller
 from triplewire.broker.model import problem
 from triplewire.broker.pages import Paged
 from triplewire.broker.patches import merged
+from triplewire.broker.places import invite, place, shown_place
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.repeats import WITH_KEY, fresh_id, is_repeatable, repeatable
 from triplewire.broker.state import Shared, State
 from triplewire.broker.tags import IfMatch, IfNoneMatch, check_unchanged, tag_of, tagged
 from triplewire.broker.trial import trial
 from triplewire.broker.users import Subscriber
-from triplewire.broker.webhooks import shown_webhook, webhook
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, word_for
 from triplewire.concepts.synonyms import words_in
@@ -69,9 +69,10 @@ def subscribe(
     model = shared.models.current()
     record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
     asked = body.get(DELIVERY)
-    to = None if asked is None else webhook(asked, None, shared.addresses)
+    to = None if asked is None else place(asked, None, shared)
     if dry_run:
         return ExactJSONResponse(trial(record, parsed, model, _own(owner, record["id"], shared, model), shared.recent))
+    invite(to, owner, shared)
     try:
         since = shared.store.subscribe(record, owner, to)
     except UsageError as error:
@@ -125,7 +126,7 @@ def change_subscription(
         answer.update(changed, state=state, warnings=list(parsed.warnings))
         return changed
 
-    deliver = _delivering(shared, subscription_id, body)
+    deliver = _delivering(shared, subscription_id, revision.owner, body)
     if not _writable(body):
         check_unchanged(_content(caller, shared, subscription_id), if_match)
         deliver()
@@ -223,20 +224,23 @@ def _writable(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
 
 
-def _delivering(shared: State, id_: str, body: dict[str, Any]) -> Callable[[], None]:
+def _delivering(shared: State, id_: str, owner: str, body: dict[str, Any]) -> Callable[[], None]:
     """What has a subscription delivered as is asked, once all else is done; what is asked is checked here."""
     deliveries = shared.store.deliveries
     if DELIVERY not in body:
         return lambda: None
     if body[DELIVERY] is None:
         return lambda: deliveries.remove(id_)
-    to = webhook(body[DELIVERY], deliveries.of([id_]).get(id_), shared.addresses)
+    known = deliveries.of([id_]).get(id_)
+    to = place(body[DELIVERY], known, shared)
+    if known is None or known.url != to.url or "to" in body[DELIVERY]:
+        invite(to, owner, shared)
     return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP))
 
 
 def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Where subscriptions are delivered to, of those that are."""
-    return {id_: {DELIVERY: shown_webhook(one)} for id_, one in shared.store.deliveries.of(ids).items()}
+    return {id_: {DELIVERY: shown_place(one)} for id_, one in shared.store.deliveries.of(ids).items()}
 
 
 def _unknown(id_: str) -> ProblemError:

@@ -1,8 +1,8 @@
 """The caller of a route, and what they may do.
 
-Every route but those of health and metrics has a caller, whether it asks for one or not: see ``app``. Those that show
-or change something of somebody's take the caller by one of the names below, as their first parameter, and show only
-what ``caller.sees``.
+Every route but those of health, of metrics and of links in mail has a caller, whether it asks for one or not: see
+``app``. Those that show or change something of somebody's take the caller by one of the names below, as their first
+parameter, and show only what ``caller.sees``.
 """
 
 from __future__ import annotations

@@ -28,10 +28,8 @@ SECRET_BYTES = range(24, 65)
 MEMBERS = ("channel", "url", "secret", "format")
 
 
-def webhook(asked: object, known: Delivery | None, addresses: Addresses) -> Webhook:
+def webhook(asked: dict[str, Any], known: Delivery | None, addresses: Addresses) -> Webhook:
     """The webhook that the member ``delivery`` of a subscription asks for; what it leaves out stays as it is known."""
-    if not isinstance(asked, dict) or asked.get("channel", CHANNEL) != CHANNEL:
-        raise _bad('\'delivery\' should be an object such as {"channel": "webhook", "url": …, "secret": …}')
     if unknown := sorted(set(asked) - set(MEMBERS)):
         raise _bad(f"'delivery' has no member {unknown[0]!r}; there are {', '.join(MEMBERS)}")
     before = {} if known is None else {"url": known.url, "secret": known.secrets[0], "format": known.format}

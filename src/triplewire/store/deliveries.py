@@ -17,13 +17,14 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, cast, delete, func,
 from triplewire.errors import UsageError
 from triplewire.store.moments import moment_of
 from triplewire.store.notifications import notification_of, notified
-from triplewire.store.records import Attempt, Content, Delivery, Due, Endpoint, Notification, Omission, Webhook
+from triplewire.store.records import Attempt, Content, Delivery, Due, Endpoint, Mailbox, Notification, Omission, Webhook
 from triplewire.store.revisions import current
 from triplewire.store.settling import settle
-from triplewire.store.tables import Number, contents, deliveries, notifications, omissions, revisions
+from triplewire.store.tables import Number, contents, deliveries, mailboxes, notifications, omissions, revisions
 from triplewire.store.terms import Terms, boundary, terms_of
 
-ACTIVE, PAUSED, STOPPED, ENDED = "active", "paused", "stopped", "ended"
+ACTIVE, PAUSED, STOPPED, ENDED, UNCONFIRMED = "active", "paused", "stopped", "ended", "unconfirmed"
+MAIL = "mailto:"
 WEBSUB = "websub"
 """The one channel of which a subscription may have many deliveries, set up by others than its owner."""
 AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
@@ -38,13 +39,13 @@ class Deliveries:
         self._reading = reading
         self._writing = writing
 
-    def put(self, subscription: str, webhook: Webhook, overlap_until: str) -> None:
-        """Deliver a subscription's notifications, from the next one on, to a webhook; or change it to this one.
+    def put(self, subscription: str, place: Webhook | Mailbox, overlap_until: str) -> None:
+        """Deliver a subscription's notifications, from the next one on, to a place; or change it to this one.
 
         A secret that is replaced is used beside the new one for a while.
         """
         with self._writing() as connection:
-            put(connection, subscription, webhook, overlap_until)
+            put(connection, subscription, place, overlap_until)
 
     def remove(self, subscription: str) -> None:
         """Deliver no more. What it was, secrets included, is forgotten."""
@@ -157,18 +158,33 @@ class Deliveries:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
 
 
-def put(connection: Connection, subscription: str, webhook: Webhook, overlap_until: str) -> None:
-    values = {"channel": webhook.channel, "url": webhook.url, "format": webhook.format, "secret": webhook.secret}
+def put(connection: Connection, subscription: str, place: Webhook | Mailbox, overlap_until: str) -> None:
+    values = {"channel": place.channel, "url": place.url, "format": place.format, "secret": place.secret}
     own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
     known = connection.execute(select(deliveries).where(own)).first()
     if known is None:
-        connection.execute(insert(deliveries).values({"due": ""} | _beginning(connection, subscription) | values))
+        beginning = {"due": ""} | _beginning(connection, subscription, place.url)
+        connection.execute(insert(deliveries).values(beginning | values))
         return
-    if webhook.secret != known.secret:
+    if place.secret != known.secret:
         values |= {"old_secret": known.secret, "old_until": overlap_until}
-    if webhook.url != known.url:
-        values |= {"state": PAUSED if known.state == PAUSED else ACTIVE} | AT_ONCE
+    if place.url != known.url:
+        values |= {"state": first_state(connection, subscription, place.url)} | AT_ONCE
     connection.execute(update(deliveries).where(deliveries.c.number == known.number).values(values))
+
+
+def is_confirmed(connection: Connection, owner: str, address: str) -> bool:
+    """Whether whoever reads the mail at an address has agreed to get a user's."""
+    good = (mailboxes.c.owner == owner) & (mailboxes.c.address == address) & mailboxes.c.confirmed.is_not(None)
+    return connection.execute(select(mailboxes.c.address).where(good)).first() is not None
+
+
+def first_state(connection: Connection, subscription: str, url: str) -> str:
+    """The state of a delivery that nothing has happened to."""
+    standing = current(connection, subscription)
+    if url.startswith(MAIL) and not (standing and is_confirmed(connection, standing.owner, url.removeprefix(MAIL))):
+        return UNCONFIRMED
+    return PAUSED if standing is not None and terms_of(standing.record).paused else ACTIVE
 
 
 def arrange(connection: Connection, subscription: str, terms: Terms) -> None:
@@ -182,17 +198,18 @@ def arrange(connection: Connection, subscription: str, terms: Terms) -> None:
 def restart(connection: Connection, subscription: str) -> None:
     """Go on, at once, with what is waiting, also after it was stopped or ended."""
     own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
+    own &= deliveries.c.state != UNCONFIRMED
     connection.execute(update(deliveries).where(own).values({"state": ACTIVE} | AT_ONCE))
 
 
-def _beginning(connection: Connection, subscription: str) -> dict[str, Any]:
+def _beginning(connection: Connection, subscription: str, url: str) -> dict[str, Any]:
     """A delivery of what comes next, on the terms that the subscription has now."""
     newest = select(func.max(notifications.c.number)).where(notifications.c.subscription == subscription)
     standing = current(connection, subscription)
     terms = terms_of(standing.record) if standing is not None else Terms()
     return _columns(terms) | {
         "subscription": subscription,
-        "state": PAUSED if terms.paused else ACTIVE,
+        "state": first_state(connection, subscription, url),
         "since": _since(connection, subscription),
         "last": connection.scalar(newest) or 0,
     }

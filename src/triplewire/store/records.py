@@ -162,10 +162,21 @@ class Webhook:
 
 
 @dataclass(frozen=True)
+class Mailbox:
+    """A mailbox that a subscription's notifications are to be sent to; by the secret its reader may stop them."""
+
+    channel: ClassVar[str] = "email"
+    url: str
+    secret: str = field(repr=False)
+    format: str = "text/turtle"
+
+
+@dataclass(frozen=True)
 class Delivery:
     """How far the notifications of a subscription have got to a place: those up to the number ``last`` are there.
 
-    ``state`` is active, paused, stopped (given up after long failure) or ended (by the receiver). Of the next
+    ``state`` is active, paused, unconfirmed (a mailbox whose reader has not agreed yet), stopped (given up after long
+    failure) or ended (by the receiver). Of the next
     notification, so many ``attempts`` have failed, the first of them at ``tried_since``. ``undelivered`` were given up,
     and ``suppressed`` had the content of one before. ``secrets`` are those to sign with, the newest first.
     """

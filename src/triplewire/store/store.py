@@ -8,6 +8,7 @@ from triplewire.store.answers import Answers
 from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.log import Log
+from triplewire.store.mailboxes import Mailboxes
 from triplewire.store.marks import mark, set_mark
 from triplewire.store.ontologies import Ontologies
 from triplewire.store.outcomes import Outcomes
@@ -29,6 +30,7 @@ class Store(Log, Subscriptions, Ontologies, Outcomes):
         self.url = url
         self.answers = Answers(self._reading, self._writing)
         self.deliveries = Deliveries(self._reading, self._writing)
+        self.mailboxes = Mailboxes(self._reading, self._writing)
         self.people = People(self._reading, self._writing)
         self.users = Users(self._reading, self._writing)
 

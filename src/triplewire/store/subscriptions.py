@@ -11,7 +11,7 @@ from triplewire.errors import UsageError
 from triplewire.store import deliveries
 from triplewire.store.database import Part
 from triplewire.store.moments import last_position
-from triplewire.store.records import LOCAL, Revision, Webhook
+from triplewire.store.records import LOCAL, Mailbox, Revision, Webhook
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import ontologies, revisions
 from triplewire.store.terms import ACTIVE, PAUSED, terms_of
@@ -20,7 +20,7 @@ from triplewire.store.terms import ACTIVE, PAUSED, terms_of
 class Subscriptions(Part):
     """The subscriptions of a store."""
 
-    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL, webhook: Webhook | None = None) -> int:
+    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL, webhook: Webhook | Mailbox | None = None) -> int:
         """Create a subscription; it matches the events after the position returned."""
         with self._writing() as connection:
             if current(connection, record["id"]) is not None:

@@ -205,6 +205,42 @@ contents = Table(
     Column("received", Text, nullable=False),
 )
 
+# Addresses that users want mail to be sent to. Nothing is, but the question whether it may be, until that is confirmed.
+mailboxes = Table(
+    "mailboxes",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("address", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("asked", Text, nullable=False),
+    Column("confirmed", Text, nullable=True),
+)
+
+# Feeds that are read, and what is known of each: what was in it last ("seen"), and how it was tagged; when it is to be
+# read next ("due"), and how long after that ("pause", in seconds) if nothing is new.
+sources = Table(
+    "sources",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("due", Text, nullable=False),
+    Column("pause", Number, nullable=False),
+    Column("tag", Text, nullable=False),
+    Column("modified", Text, nullable=False),
+    Column("seen", Text, nullable=False),
+    Column("reads", Number, nullable=False),
+    Column("published", Number, nullable=False),
+    Column("failing_since", Text, nullable=True),
+    Column("reason", Text, nullable=False),
+    Column("last_success", Text, nullable=True),
+    Column("last_change", Text, nullable=True),
+    UniqueConstraint("owner", "url", name="sources_by_place"),
+    sqlite_autoincrement=True,
+)
+
 dead_letters = Table(
     "dead_letters",
     metadata,
