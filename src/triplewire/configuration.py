@@ -57,6 +57,12 @@ class Configuration:
         "Where events and everything else are kept: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`.",
         shown="a file in the data folder",
     )
+    keep_days: int | None = row(
+        None, "Days that events are kept, if nobody needs them any more.", least=1, shown="for ever"
+    )
+    keep_size: int | None = row(
+        None, "MiB of events that are kept; the oldest go first, if nobody needs them.", least=1, shown="any number"
+    )
     host: str = row("127.0.0.1", "The address to listen on.")
     port: int = row(8080, "The port to listen on; 0 for one that is free.", least=0, most=65535, variable="PORT")
     sample: Path | None = row(None, "A folder with a sample world, loaded into a store without events.")

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -223,3 +224,19 @@ def test_an_unknown_address_is_a_problem(broker: httpx.Client) -> None:
         assert answer.status_code in (404, 405)
         assert answer.headers["content-type"] == "application/problem+json"
     assert broker.put("/v1/events").headers["allow"] == "POST"
+
+
+def test_a_notification_outlives_its_event_and_says_so(broker: httpx.Client, store: Store) -> None:
+    for _ in range(3):
+        notify(store, "s1")
+    assert store.trim(datetime(2100, 1, 1, tzinfo=UTC)) == 2
+    listed = broker.get("/v1/notifications").json()["items"]
+    assert [(one["event"], one["source"], one["cloudevent"] is None) for one in listed] == [
+        ("e1", "urn:test", True),
+        ("e2", "urn:test", True),
+        ("e3", "urn:test", False),
+    ]
+    for part in ("event", "explanation"):
+        answer = broker.get(f"/v1/notifications/1/{part}")
+        assert (answer.status_code, answer.headers["content-type"]) == (410, "application/problem+json")
+        assert "'e1' is no longer kept" in answer.json()["detail"]

@@ -90,6 +90,7 @@ def show_explanation(
     The subscription and the ontology are those that were in force at the event's position.
     """
     found = _found(caller, shared, number)
+    event = event_of(found, shared.lifting)
     media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
     revision = shared.store.subscription_at(found.subscription, found.position)
     if revision is None:
@@ -97,7 +98,7 @@ def show_explanation(
             HTTPStatus.NOT_FOUND, f"there was no subscription {found.subscription!r} at {found.position}"
         )
     model = shared.models.at(found.position)
-    told = explain(parse_subscription(revision.record, model), event_of(found, shared.lifting), model)
+    told = explain(parse_subscription(revision.record, model), event, model)
     return _explained(told, prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {}), media_type)
 
 
@@ -145,7 +146,10 @@ def _found(caller: Caller, shared: State, number: int) -> Notification:
 
 
 def event_of(found: Notification, lifting: Lifting) -> Event:
-    """The event that a notification tells of."""
+    """The event that a notification tells of, if it is still kept."""
+    if not found.body:
+        gone = f"the event {found.event!r} is no longer kept, nor can it be explained what it matched"
+        raise ProblemError(HTTPStatus.GONE, gone)
     [event] = [event for event in parse_events(found.body, lifting) if event.id == found.event]
     return event
 
@@ -203,7 +207,7 @@ def shown(found: Notification) -> dict[str, Any]:
         "score": found.score,
         "bindings": found.bindings,
         "created": found.created,
-        "cloudevent": read_json(found.body),
+        "cloudevent": read_json(found.body) if found.body else None,
     }
 
 
@@ -214,5 +218,5 @@ def shown_letter(letter: DeadLetter) -> dict[str, Any]:
         "source": letter.source,
         "reason": letter.reason,
         "created": letter.created,
-        "cloudevent": read_json(letter.body),
+        "cloudevent": read_json(letter.body) if letter.body else None,
     }

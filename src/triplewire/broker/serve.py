@@ -22,6 +22,7 @@ from triplewire.broker.logs import set_up
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
 from triplewire.broker.pressure import MEBIBYTE, Limits
+from triplewire.broker.retention import keep_trimming
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import Standing, keep_running
 from triplewire.broker.words import line
@@ -106,6 +107,7 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
         background = [
             group.create_task(_tell(server, store, listener, configuration.sample is not None)),
             group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer).run()),
+            group.create_task(keep_trimming(store, configuration.keep_days, configuration.keep_size)),
         ]
         if configuration.pipeline == "embedded":
             command, where = _pipeline_command(home), {"TRIPLEWIRE_STORE": store.url}  # no password among arguments

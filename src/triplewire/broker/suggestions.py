@@ -106,7 +106,7 @@ def shown(found: StoredSuggestion) -> dict[str, Any]:
         "subscription": found.subscription,
         "score": found.score,
         "created": found.created,
-        "cloudevent": read_json(found.body),
+        "cloudevent": read_json(found.body) if found.body else None,
     }
 
 

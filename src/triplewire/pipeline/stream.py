@@ -100,8 +100,8 @@ def start_stream(
     set_aside_if_unfit(checkpoint, opened)
     options = {"store": store, "batch": str(batch)}
     if after is not None:
+        options["after"] = str(_replayed(opened, after))
         set_aside(checkpoint, "is not what a replay goes on from")
-        options["after"] = str(after if isinstance(after, int) else opened.position_before(after))
     mark_format(checkpoint)
     if archive is not None:
         Archive(archive).begin(opened.last_position())
@@ -114,6 +114,14 @@ def start_stream(
     society = Society(opened, lifting)
     writer = results.writeStream.foreachBatch(partial(write_results, store=opened, society=society))
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName(NAME).start()
+
+
+def _replayed(store: Store, after: int | datetime) -> int:
+    """The position that a replay begins after."""
+    position = after if isinstance(after, int) else store.position_before(after)
+    if position < (cut := store.cut_position()):
+        raise UsageError(f"events are kept from position {cut + 1} on, so a replay begins at --from {cut} or later")
+    return position
 
 
 def match_log(

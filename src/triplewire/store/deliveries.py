@@ -15,7 +15,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, cast, delete, func, insert, or_, select, true, update
 
 from triplewire.errors import UsageError
-from triplewire.store.moments import moment_of
+from triplewire.store.marks import CUT, mark
+from triplewire.store.moments import moment_of, now
 from triplewire.store.notifications import notification_of, notified
 from triplewire.store.records import Attempt, Content, Delivery, Due, Endpoint, Mailbox, Notification, Omission, Webhook
 from triplewire.store.revisions import current
@@ -154,6 +155,8 @@ class Deliveries:
         last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
         own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
         with self._writing() as connection:
+            if position <= (cut := mark(connection, CUT)):
+                raise UsageError(f"events are kept from position {cut + 1} on; what was before cannot be sent again")
             if connection.execute(update(deliveries).where(own).values({"last": last} | AT_ONCE)).rowcount == 0:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
 
@@ -240,6 +243,14 @@ def _of(owner: str | None) -> ColumnElement[bool]:
         return true()
     own = select(revisions.c.id).where(revisions.c.owner == owner, revisions.c.until.is_(None))
     return deliveries.c.subscription.in_(own)
+
+
+def first_waiting(connection: Connection) -> int | None:
+    """The position of the first event of which something is yet to be sent, by any delivery that stands."""
+    stands = deliveries.c.until.is_(None) | (deliveries.c.until > now())
+    first = select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(stands)
+    position: int | None = connection.scalar(first)
+    return position
 
 
 def _waiting() -> ColumnElement[bool]:

@@ -30,9 +30,10 @@ class Log(Part):
             return last_position(connection)
 
     def events(self, after: int, upto: int) -> Iterator[StoredEvent]:
-        """The events with ``after < position <= upto``, in order."""
+        """The events with ``after < position <= upto`` that are still kept, in order."""
         query = select(events.c.position, events.c.source, events.c.id, events.c.body, events.c.received)
-        query = query.where(events.c.position > after, events.c.position <= upto).order_by(events.c.position)
+        query = query.where(events.c.position > after, events.c.position <= upto, events.c.body != "")
+        query = query.order_by(events.c.position)
         with self._reading() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield StoredEvent(*row)

@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from sqlalchemy import func, select
 
 from triplewire.store.database import Part, insert_new
-from triplewire.store.marks import mark, raise_mark
+from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
 from triplewire.store.notifications import notification_of, notified, numbered
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
 from triplewire.store.revisions import expired
 from triplewire.store.tables import dead_letters, events, notifications
-
-PIPELINE = "pipeline"
 
 
 class Outcomes(Part):
@@ -40,7 +38,10 @@ class Outcomes(Part):
             if letters:
                 connection.execute(insert_new(connection, dead_letters), letters)
             write_offers(connection, offers)
-            raise_mark(connection, PIPELINE, upto)
+            done = mark(connection, PIPELINE)
+            if upto > done:
+                set_mark(connection, BEFORE, done)
+                set_mark(connection, PIPELINE, upto)
 
     def pipeline_position(self) -> int:
         """The position up to which the pipeline is done."""

@@ -13,6 +13,7 @@ from triplewire.store.marks import mark, set_mark
 from triplewire.store.ontologies import Ontologies
 from triplewire.store.outcomes import Outcomes
 from triplewire.store.people import People
+from triplewire.store.retention import Retention
 from triplewire.store.subscriptions import Subscriptions
 from triplewire.store.users import Users
 
@@ -22,7 +23,7 @@ def store_url(home: Path) -> str:
     return f"sqlite:///{(home / 'triplewire.db').absolute()}"
 
 
-class Store(Log, Subscriptions, Ontologies, Outcomes):
+class Store(Log, Subscriptions, Ontologies, Outcomes, Retention):
     """An open store, in SQLite or PostgreSQL. Cheap to open; open one per process, after a fork."""
 
     def __init__(self, url: str) -> None:

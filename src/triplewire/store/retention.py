@@ -1,0 +1,71 @@
+"""Letting go of old events. Nothing that somebody still needs is cut, however old it is and however much there is.
+
+An event that a notification, a suggestion or a dead letter tells of leaves its place, its source and its id.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from triplewire.store.database import Part
+from triplewire.store.deliveries import first_waiting
+from triplewire.store.marks import BEFORE, CUT, mark, set_mark
+from triplewire.store.moments import last_position, moment_of
+from triplewire.store.tables import dead_letters, events, notifications, suggestions
+
+STEP = 1000
+"""How many events are cut in one transaction; writers wait for so many."""
+
+
+class Retention(Part):
+    """What is kept of the log of a store, and what is not."""
+
+    def cut_position(self) -> int:
+        """The position up to which events are no longer kept."""
+        with self._reading() as connection:
+            return mark(connection, CUT)
+
+    def trim(self, before: datetime | None = None, most: int | None = None) -> int:
+        """Cut events that were accepted before a time, and the oldest of those that hold more than ``most`` characters.
+
+        Returns the position up to which events are no longer kept. Never cut are the newest event, events that the
+        pipeline may still read, and events that a delivery has yet to send.
+        """
+        surplus = 0 if most is None else self._size() - most
+        date = "" if before is None else moment_of(before)
+        while True:
+            with self._writing() as connection:
+                cut = upto = mark(connection, CUT)
+                columns = events.c.position, events.c.received, func.length(events.c.body).label("size")
+                query = select(*columns).where(events.c.position > cut, events.c.position <= _not_needed(connection))
+                rows = connection.execute(query.order_by(events.c.position).limit(STEP)).all()
+                for row in rows:
+                    if row.received >= date and surplus <= 0:
+                        break
+                    upto, surplus = row.position, surplus - row.size
+                _cut(connection, cut, upto)
+            if not rows or upto < rows[-1].position:
+                return upto
+
+    def _size(self) -> int:
+        with self._reading() as connection:
+            return int(connection.scalar(select(func.sum(func.length(events.c.body)))) or 0)
+
+
+def _not_needed(connection: Connection) -> int:
+    """The position up to which nobody needs events any more."""
+    first = first_waiting(connection)
+    unsent = [] if first is None else [first - 1]
+    return min(mark(connection, BEFORE), last_position(connection) - 1, *unsent)
+
+
+def _cut(connection: Connection, after: int, upto: int) -> None:
+    these = (events.c.position > after) & (events.c.position <= upto)
+    told = (
+        select(1).where(table.c.position == events.c.position) for table in (notifications, dead_letters, suggestions)
+    )
+    connection.execute(delete(events).where(these, *(~one.correlate(events).exists() for one in told)))
+    connection.execute(update(events).where(these).values(body=""))
+    set_mark(connection, CUT, upto)
