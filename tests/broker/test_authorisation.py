@@ -61,6 +61,7 @@ PATCH  /v1/deliveries/s                       paused            401 401 403 404 
 GET    /v1/endpoints                                            401 401 403 200 200 200
 GET    /v1/feeds/atom/s                                         401 401 403 404 200 200
 GET    /v1/feeds/json/s                                         401 401 403 404 200 200
+POST   /v1/hub                                follow            401 401 403 404 202 202
 GET    /v1/mailboxes/confirmation?token=x                       200 200 200 200 200 200
 POST   /v1/mailboxes/confirmation?token=x                       404 404 404 404 404 404
 GET    /v1/mailboxes/unsubscription?token=x                     200 200 200 200 200 200
@@ -92,6 +93,10 @@ BODIES: dict[str, tuple[str, str]] = {
     "event": ("application/cloudevents+json", json.dumps(cloudevent("new"))),
     "ontology": ("text/turtle", MUSIC + " <urn:x:More> a <urn:x:Thing> ."),
     "profile": ("text/turtle", PROFILE),
+    "follow": (
+        "application/x-www-form-urlencoded",
+        "hub.mode=subscribe&hub.topic=http://localhost/v1/feeds/atom/s&hub.callback=https://callback.invalid/",
+    ),
 } | {
     name: ("application/json", json.dumps(value))
     for name, value in {

@@ -14,6 +14,7 @@ from triplewire.broker import (
     events,
     feeds,
     health,
+    hub,
     mailboxes,
     metrics,
     notifications,
@@ -88,7 +89,7 @@ def create_app(
         meters or Meters(),
     )
     answer_with_problems(app)
-    by_address = (feeds, mailboxes)  # whose addresses tell who may use them
+    by_address = (feeds, hub, mailboxes)  # whose addresses tell who may use them
     for room in (health, metrics, *by_address):
         app.include_router(room.router)
     told = (events, subscriptions, notifications, deliveries)

@@ -18,6 +18,7 @@ import triplewire
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.channels import Channel, Webhooks
 from triplewire.broker.circuits import Circuit, Circuits
+from triplewire.broker.hub import WebSub
 from triplewire.broker.mail import Mail
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
@@ -63,6 +64,7 @@ class Dispatcher:
         self._channels: dict[str, Channel] = {
             "webhook": Webhooks(self._client, lifting, clock),
             "email": Mail(mailer, lifting),
+            "websub": WebSub(self._client, lifting),
         }
         self._circuits = Circuits()
         self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -39,6 +40,8 @@ class State:
     recent: Recent
     mailer: Mailer | None
     meters: Meters
+    verifying: set[asyncio.Task[None]] = field(default_factory=set)
+    """Callbacks that are being asked whether they are meant."""
     under_way: set[tuple[str, str]] = field(default_factory=set)
     """Requests with a key that are being carried out, by caller and key."""
 

@@ -26,10 +26,10 @@ OWN_SITE = ("same-origin", "none")
 
 _bearer = HTTPBearer(auto_error=False, description="A token, as `triplewire token add` makes one.")
 
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
-def caller(
-    request: Request, shared: Shared, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
-) -> Caller:
+
+def caller(request: Request, shared: Shared, given: Credentials) -> Caller:
     """Whoever sends a request: by their token or, where none is needed, anybody on this machine."""
     found = _found(request, shared, given)
     request.state.caller = found.name  # for the log
@@ -87,10 +87,10 @@ def _checked(found: Caller, scope: str) -> Caller:
     return found
 
 
-def _reader(
+def reader(
     request: Request,
     shared: Shared,
-    given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    given: Credentials,
     subscription_id: str,
     token: str | None = None,
 ) -> Caller:
@@ -106,5 +106,5 @@ Anybody = Annotated[Caller, Depends(caller)]
 Publisher = Annotated[Caller, Depends(_with(PUBLISH))]
 Subscriber = Annotated[Caller, Depends(_with(SUBSCRIBE))]
 Ontologist = Annotated[Caller, Depends(_with(ONTOLOGY))]
-Reader = Annotated[Caller, Depends(_reader)]
+Reader = Annotated[Caller, Depends(reader)]
 Administrator = Annotated[Caller, Depends(_with(ADMIN))]

@@ -6,6 +6,7 @@ from triplewire.store.moments import moment_of
 from triplewire.store.records import (
     LOCAL,
     Attempt,
+    Callback,
     Content,
     DeadLetter,
     Delivery,
@@ -32,6 +33,7 @@ __all__ = [
     "LOCAL",
     "Answer",
     "Attempt",
+    "Callback",
     "Content",
     "DeadLetter",
     "Delivery",

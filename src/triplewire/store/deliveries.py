@@ -18,7 +18,18 @@ from triplewire.errors import UsageError
 from triplewire.store.marks import CUT, mark
 from triplewire.store.moments import moment_of, now
 from triplewire.store.notifications import notification_of, notified
-from triplewire.store.records import Attempt, Content, Delivery, Due, Endpoint, Mailbox, Notification, Omission, Webhook
+from triplewire.store.records import (
+    Attempt,
+    Callback,
+    Content,
+    Delivery,
+    Due,
+    Endpoint,
+    Mailbox,
+    Notification,
+    Omission,
+    Webhook,
+)
 from triplewire.store.revisions import current
 from triplewire.store.settling import settle
 from triplewire.store.tables import Number, contents, deliveries, mailboxes, notifications, omissions, revisions
@@ -28,6 +39,7 @@ ACTIVE, PAUSED, STOPPED, ENDED, UNCONFIRMED = "active", "paused", "stopped", "en
 MAIL = "mailto:"
 WEBSUB = "websub"
 """The one channel of which a subscription may have many deliveries, set up by others than its owner."""
+MOST_FOLLOWERS = 100
 AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
 
 Connecting = Callable[[], AbstractContextManager[Connection]]
@@ -51,7 +63,17 @@ class Deliveries:
     def remove(self, subscription: str) -> None:
         """Deliver no more. What it was, secrets included, is forgotten."""
         with self._writing() as connection:
-            remove(connection, subscription)
+            remove(connection, subscription, deliveries.c.channel != WEBSUB)
+
+    def follow(self, subscription: str, callback: Callback) -> None:
+        """Send a subscription's notifications, from the next one on, to a callback as well; or do so for longer."""
+        with self._writing() as connection:
+            follow(connection, subscription, callback)
+
+    def unfollow(self, subscription: str, url: str) -> None:
+        """Send no more to a callback."""
+        with self._writing() as connection:
+            remove(connection, subscription, (deliveries.c.channel == WEBSUB) & (deliveries.c.url == url))
 
     def of(self, subscriptions: Iterable[str], moment: str = "") -> dict[str, Delivery]:
         """The deliveries of some subscriptions, with the secrets that are good at a moment."""
@@ -222,11 +244,30 @@ def _columns(terms: Terms) -> dict[str, int]:
     return {name: value for name, value in asdict(terms).items() if name != "paused"}
 
 
-def remove(connection: Connection, subscription: str) -> None:
-    own = select(deliveries.c.number).where(deliveries.c.subscription == subscription)
+def follow(connection: Connection, subscription: str, callback: Callback) -> None:
+    values = {"format": callback.topic, "secret": callback.secret, "until": callback.until}
+    ours = (deliveries.c.subscription == subscription) & (deliveries.c.channel == WEBSUB)
+    same = ours & (deliveries.c.url == callback.url)
+    if connection.execute(update(deliveries).where(same).values(values)).rowcount:
+        restart_if_ended = same & deliveries.c.state.in_((ENDED, STOPPED))
+        connection.execute(update(deliveries).where(restart_if_ended).values({"state": ACTIVE} | AT_ONCE))
+        return
+    if current(connection, subscription) is None:
+        raise UsageError(f"there is no subscription {subscription!r}")
+    if (connection.scalar(select(func.count()).where(ours)) or 0) >= MOST_FOLLOWERS:
+        raise UsageError(f"the subscription {subscription!r} has {MOST_FOLLOWERS} followers already")
+    place = {"channel": WEBSUB, "url": callback.url, "due": ""}
+    beginning = _beginning(connection, subscription, callback.url)
+    connection.execute(insert(deliveries).values(beginning | place | values))
+
+
+def remove(connection: Connection, subscription: str, which: ColumnElement[bool] | None = None) -> None:
+    """Forget the deliveries of a subscription, or some of them."""
+    gone = (deliveries.c.subscription == subscription) & (true() if which is None else which)
+    own = select(deliveries.c.number).where(gone)
     for table in (omissions, contents):
         connection.execute(delete(table).where(table.c.delivery.in_(own)))
-    connection.execute(delete(deliveries).where(deliveries.c.subscription == subscription))
+    connection.execute(delete(deliveries).where(gone))
 
 
 def _since(connection: Connection, subscription: str) -> int:

@@ -172,6 +172,17 @@ class Mailbox:
 
 
 @dataclass(frozen=True)
+class Callback:
+    """An address that follows a feed, the ``topic``, until a moment; what it is sent is signed if there is a secret."""
+
+    channel: ClassVar[str] = "websub"
+    url: str
+    secret: str = field(repr=False)
+    topic: str
+    until: str
+
+
+@dataclass(frozen=True)
 class Delivery:
     """How far the notifications of a subscription have got to a place: those up to the number ``last`` are there.
 
