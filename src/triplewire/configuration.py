@@ -89,6 +89,14 @@ class Configuration:
     most_waiting: int = row(10_000, "Events that may wait to be written; further ones are refused with 429.", least=1)
     most_lag: int = row(1_000_000, "Events that may wait to be matched; further ones are refused with 429.", least=1)
     least_free: int = row(200, "MiB of the disk that are kept free; below, events are refused with 429.", least=0)
+    quota_subscriptions: int = row(10_000, "Subscriptions that a user may have; administrators have no quota.", least=0)
+    quota_webhooks: int = row(1_000, "Webhooks that a user may have; administrators have no quota.", least=0)
+    quota_streams: int = row(20, "Streams that a user may have open; administrators have no quota.", least=0)
+    quota_events: int = row(
+        1_000, "Events that a user may publish a second, else 429; administrators have no quota.", least=1
+    )
+    most_record: int = row(65_536, "Bytes that a subscription may have, as JSON.", least=1)
+    most_event: int = row(1 << 20, "Bytes that an event may have; a batch may have 16 times as many.", least=1)
     shutdown_seconds: int = row(10, "How long requests that are under way may take when the broker ends.", least=0)
     log: str = row("text", "How log lines are written, to standard error.", choices=("text", "json"))
     log_level: str = row(

@@ -53,6 +53,7 @@ GET    /v1/notifications                                        401 401 403 200 
 GET    /v1/notifications/stream?after=0                         401 401 403 200 200 200
 GET    /v1/notifications/1/event                                401 401 403 404 200 200
 GET    /v1/notifications/1/explanation                          401 401 403 404 200 200
+GET    /v1/explanations?position=3&subscription={TRIAL}         401 401 403 200 200 200
 GET    /v1/deliveries                                           401 401 403 200 200 200
 GET    /v1/deliveries/s                                         401 401 403 404 200 200
 GET    /v1/deliveries/s/omissions                               401 401 403 404 200 200
@@ -130,6 +131,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Mapping[
         store.people.put(Person("urn:ann"))
         for id_ in (f"{MARK}-1", f"{MARK}-2"):
             store.append([("urn:test", id_, json.dumps(cloudevent(id_)), "urn:ann")])
+        store.append([("urn:test", "anybody's", json.dumps(cloudevent("anybody's")), "urn:bob")])
         offer = Offer(1, f"{MARK}-1", "urn:ann", "s", 0.65)
         store.record([Outcome(1, f"{MARK}-1", "s", 1.0, "[{}]")], [DeadLetter(2, MARK)], 2, [offer])
     return home, [{}, {"Authorization": "Bearer tw_wrong"}, others[0], others[1], ann, others[2]]
@@ -194,15 +196,22 @@ def test_everybody_may_do_this_and_no_more(
 ) -> None:
     home, callers = world
     method, address, *rest = row
+    address = address.replace("{TRIAL}", quote(json.dumps(OTHER)))
     body, expected = ("", rest) if len(rest) == 6 else (rest[0], rest[1:])
+
+    def asked(app: FastAPI, asking: list[Mapping[str, str]]) -> list[tuple[int, str]]:
+        async def all_of_them() -> list[tuple[int, str]]:
+            return [await ask(app, method, address, body, one) for one in asking]
+
+        return asyncio.run(all_of_them())
+
     if method == "GET":
-        answers = [asyncio.run(ask(unchanged, method, address, body, one)) for one in callers]
+        answers = asked(unchanged, callers)
     else:  # what ann does is not to be in an administrator's way
         answers = []
         for name, asking in (("most", callers[:5]), ("last", callers[5:])):
             with closing(opened(home, tmp_path / name)) as store:
-                app = create_app(store)
-                answers += [asyncio.run(ask(app, method, address, body, one)) for one in asking]
+                answers += asked(create_app(store), asking)
     assert [str(status) for status, _ in answers] == expected, answers
     for _, text in answers[:4]:
         assert MARK not in text

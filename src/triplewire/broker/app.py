@@ -32,6 +32,7 @@ from triplewire.broker.model import Models
 from triplewire.broker.pressure import Limits, Pressure
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.publisher import Publisher
+from triplewire.broker.quotas import Allowance, Quotas
 from triplewire.broker.requests import Hosts, Requests
 from triplewire.broker.state import State
 from triplewire.broker.supervisor import Standing
@@ -63,13 +64,15 @@ def create_app(
     pipeline: Standing | None = None,
     mailer: Mailer | None = None,
     meters: Meters | None = None,
+    quotas: Quotas = Quotas(),  # noqa: B008 - it is immutable
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
     Questions to mailboxes are sent by the ``mailer``; ``meters`` are those of the dispatcher.
-    Nothing is taken in beyond the ``limits``. ``pipeline`` tells how it stands with it, if we have it run.
+    Nothing is taken in beyond the ``limits``, and of no user more than ``quotas`` says. ``pipeline`` tells how it
+    stands with it, if we have it run.
     If any host is fine, others than this machine may reach us, and a token is needed even while there are no users.
     """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None, openapi_url=None)  # those would be open to all
@@ -84,6 +87,7 @@ def create_app(
         Pressure(store, home, limits),
         pipeline or Standing(),
         Gate(store, loopback=tuple(hosts) != ANY_HOST),
+        Allowance(store, quotas),
         Recent(store, lifting),
         mailer,
         meters or Meters(),

@@ -29,12 +29,16 @@ def media_type(request: Request) -> str:
 
 
 async def read_body(request: Request, limit: int = MEBIBYTE) -> bytes:
-    """The body, refused as soon as it is seen to be over the limit."""
+    """The body, refused as soon as it is seen to be over the limit, and before it is sent if it says so itself."""
+    too_large = ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the limit is {limit:,} bytes")
+    said = request.headers.get("content-length", "0")
+    if said.isdecimal() and int(said[:20]) > limit:
+        raise too_large
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > limit:
-            raise ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the limit is {limit:,} bytes")
+            raise too_large
     return bytes(body)
 
 

@@ -28,11 +28,11 @@ from triplewire.rdf.syntax import FORMATS
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
-EVENT_LIMIT = MEBIBYTE
-BATCH_LIMIT = 16 * MEBIBYTE
+BATCH_LIMIT = 16
+"""A batch may be so many times as large as an event."""
 DEFAULTS = {"specversion": "1.0", "source": "urn:triplewire:broker", "type": "triplewire.published"}
 
-router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT))
+router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT * MEBIBYTE))
 
 
 @router.post("/v1/events", status_code=HTTPStatus.ACCEPTED, dependencies=[WITH_KEY])
@@ -46,12 +46,16 @@ async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONRe
     is accepted and changes nothing. Whether its data can be read is seen when it is matched; if not, it shows up in
     the dead letters.
     """
+    shared.allowance.check_events(caller)
+    limit = shared.allowance.quotas.event
     if media_type(request) == BATCH:
-        envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT)))
+        envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT * limit)), limit)
         await shared.pressure.check(shared.publisher, len(envelopes))
+        shared.allowance.count_events(caller, len(envelopes))
         return _accepted(_receipts(envelopes, await shared.publisher.publish(envelopes, caller.name)))
-    envelope = await _single(request)
+    envelope = await _single(request, limit)
     await shared.pressure.check(shared.publisher, 1)
+    shared.allowance.count_events(caller, 1)
     return _accepted(_receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0])
 
 
@@ -64,16 +68,16 @@ def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[d
     return [{"id": e.id, "source": e.source, "position": p} for e, p in zip(envelopes, positions, strict=True)]
 
 
-async def _single(request: Request) -> Envelope:
+async def _single(request: Request, limit: int) -> Envelope:
     kind = media_type(request)
     if kind == STRUCTURED:
-        return _envelope(_parse_exact(await read_body(request, EVENT_LIMIT)))
+        return _envelope(_parse_exact(await read_body(request, limit)))
     attributes = _attributes(request.headers)
     bare = not any(name in attributes for name in REQUIRED)
     known = FORMATS if bare else LIFTERS
     if kind not in known:
         raise unsupported(kind, (STRUCTURED, BATCH, *known))
-    if not (body := await read_body(request, EVENT_LIMIT)).strip():
+    if not (body := await read_body(request, limit)).strip():
         raise EventError("the body is empty")
     if bare:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -107,20 +111,20 @@ def _attributes(headers: Headers) -> dict[str, str]:
     return {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
 
 
-def _batch(value: Any) -> list[Envelope]:
+def _batch(value: Any, limit: int) -> list[Envelope]:
     """A batch is accepted as a whole or not at all."""
     if not isinstance(value, list):
         raise EventError(f"a batch is a JSON array of CloudEvents, not {type(value).__name__}")
-    return [_member(number, element) for number, element in enumerate(value, 1)]
+    return [_member(number, element, limit) for number, element in enumerate(value, 1)]
 
 
-def _member(number: int, element: Any) -> Envelope:
+def _member(number: int, element: Any, limit: int) -> Envelope:
     try:
         envelope = _envelope(element)
     except EventError as error:
         raise EventError(f"event {number} of the batch: {error}") from None
-    if len(envelope.as_json().encode()) > EVENT_LIMIT:
-        detail = f"event {number} of the batch is over the limit of {EVENT_LIMIT:,} bytes"
+    if len(envelope.as_json().encode()) > limit:
+        detail = f"event {number} of the batch is over the limit of {limit:,} bytes"
         raise ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
     return envelope
 

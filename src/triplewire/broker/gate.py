@@ -19,11 +19,12 @@ MOST_ADDRESSES = 10_000
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever sends a request: their name, what they may do, and until when their token is good."""
+    """Whoever sends a request: their name, what they may do, and their token with its end, if they have one."""
 
     name: str
     scopes: frozenset[str]
     expires: str | None = None
+    token: int | None = None
 
     @property
     def is_admin(self) -> bool:
@@ -72,7 +73,11 @@ class Gate:
         if found is None:
             self.failed(address)
             return None
-        return Caller(found.name, found.scopes, found.expires)
+        return Caller(found.name, found.scopes, found.expires, found.token)
+
+    def still_knows(self, caller: Caller) -> bool:
+        """Whether a caller who was let in a while ago would be again."""
+        return self.is_open() if caller.token is None else self._users.is_good(caller.token)
 
     def failed(self, address: str) -> None:
         """Count an attempt that failed, and refuse those that are too many."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from http import HTTPStatus
+from time import monotonic
 from typing import Annotated, Any
 
 import anyio
@@ -14,7 +15,6 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from triplewire.broker.bodies import ExactJSONResponse, parse_json
-from triplewire.broker.feed import Feed
 from triplewire.broker.gate import Caller
 from triplewire.broker.pages import After, Paged
 from triplewire.broker.problems import ProblemError
@@ -31,6 +31,8 @@ from triplewire.store import DeadLetter, Notification
 from triplewire.subscriptions.languages import parse_subscription
 
 HEARTBEAT = 15
+LOOK_AGAIN = 30.0
+"""So many seconds after a token was revoked, streams that were opened with it may go on."""
 AGAIN = 2000
 """Milliseconds after which a client whose stream we end is to come back."""
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
@@ -62,12 +64,13 @@ async def stream_notifications(
     Begins after ``Last-Event-ID``, else after the number in ``after``, else with what comes new. So it does after a
     number that is yet to be given out: it was an earlier store's.
     """
+    shared.allowance.check_streams(caller)
     newest = await asyncio.to_thread(shared.store.last_notification)
     asked = _number(last_event_id)
     if asked is None:
         asked = after
     start = newest if asked is None else min(asked, newest)
-    messages = _messages(shared.feed, start, caller)
+    messages = _messages(shared, start, caller)
     return EventSourceResponse(messages, ping=HEARTBEAT, shutdown_event=anyio.Event(), shutdown_grace_period=1)
 
 
@@ -183,10 +186,18 @@ def list_dead_letters(caller: Publisher, shared: Shared, page: Paged) -> ExactJS
     return page.of(rows, shown_letter, lambda found: found.position)
 
 
-async def _messages(feed: Feed, after: int, caller: Caller) -> AsyncIterator[ServerSentEvent]:
-    async with aclosing(feed.follow(after)) as notifications:
-        async for found in notifications:
-            if caller.sees(found.owner):
+async def _messages(shared: State, after: int, caller: Caller) -> AsyncIterator[ServerSentEvent]:
+    """What comes for a caller, as long as they are let in."""
+    looked = monotonic()
+    with shared.allowance.streaming(caller):
+        async with aclosing(shared.feed.follow(after)) as notifications:
+            async for found in notifications:
+                if not caller.sees(found.owner):
+                    continue
+                if monotonic() - looked > LOOK_AGAIN:
+                    looked = monotonic()
+                    if not await asyncio.to_thread(shared.gate.still_knows, caller):
+                        return
                 yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
     yield ServerSentEvent(retry=AGAIN, comment="the broker is going down")
 

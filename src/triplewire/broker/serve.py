@@ -22,6 +22,7 @@ from triplewire.broker.logs import set_up
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
 from triplewire.broker.pressure import MEBIBYTE, Limits
+from triplewire.broker.quotas import Quotas
 from triplewire.broker.retention import keep_trimming
 from triplewire.broker.sample import load_sample
 from triplewire.broker.supervisor import Standing, keep_running
@@ -92,7 +93,9 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
     hosts = hosts_of(configuration.host, listener.getsockname()[0])
     mailer, meters = _mailer(configuration, listener), Meters()
-    app = create_app(store, lifting, hosts, home, addresses, _limits(configuration), standing, mailer, meters)
+    app = create_app(
+        store, lifting, hosts, home, addresses, _limits(configuration), standing, mailer, meters, _quotas(configuration)
+    )
     patience = configuration.shutdown_seconds
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
 
@@ -135,6 +138,17 @@ def _mailer(configuration: Configuration, listener: socket.socket) -> Mailer | N
         configuration.smtp_security,
         configuration.smtp_user,
         configuration.smtp_password,
+    )
+
+
+def _quotas(configuration: Configuration) -> Quotas:
+    return Quotas(
+        configuration.quota_subscriptions,
+        configuration.quota_webhooks,
+        configuration.quota_streams,
+        configuration.quota_events,
+        configuration.most_record,
+        configuration.most_event,
     )
 
 

@@ -17,6 +17,7 @@ from triplewire.broker.meters import Meters
 from triplewire.broker.model import Models
 from triplewire.broker.pressure import Pressure
 from triplewire.broker.publisher import Publisher
+from triplewire.broker.quotas import Allowance
 from triplewire.broker.supervisor import Standing
 from triplewire.broker.trial import Recent
 from triplewire.lift.lifting import Lifting
@@ -37,6 +38,7 @@ class State:
     pressure: Pressure
     pipeline: Standing
     gate: Gate
+    allowance: Allowance
     recent: Recent
     mailer: Mailer | None
     meters: Meters

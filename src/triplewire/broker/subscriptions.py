@@ -67,8 +67,10 @@ def subscribe(
     """
     owner = caller.acts_for(body.get("owner"))
     model = shared.models.current()
-    record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
+    shared.allowance.check_record(_writable(body))
     asked = body.get(DELIVERY)
+    shared.allowance.check_subscriptions(caller, int(not dry_run), webhooks=int(asked is not None and not dry_run))
+    record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
     to = None if asked is None else place(asked, None, shared)
     if dry_run:
         return ExactJSONResponse(trial(record, parsed, model, _own(owner, record["id"], shared, model), shared.recent))
@@ -120,13 +122,14 @@ def change_subscription(
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
         check_unchanged(_content(caller, shared, subscription_id), if_match)
+        shared.allowance.check_record(merged(record, _writable(body)))
         changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
         state = state_of(changed, moment_of(datetime.now(UTC)))
         answer.update(changed, state=state, warnings=list(parsed.warnings))
         return changed
 
-    deliver = _delivering(shared, subscription_id, revision.owner, body)
+    deliver = _delivering(caller, shared, revision, body)
     if not _writable(body):
         check_unchanged(_content(caller, shared, subscription_id), if_match)
         deliver()
@@ -224,18 +227,19 @@ def _writable(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
 
 
-def _delivering(shared: State, id_: str, owner: str, body: dict[str, Any]) -> Callable[[], None]:
+def _delivering(caller: Caller, shared: State, revision: Revision, body: dict[str, Any]) -> Callable[[], None]:
     """What has a subscription delivered as is asked, once all else is done; what is asked is checked here."""
-    deliveries = shared.store.deliveries
+    deliveries, id_ = shared.store.deliveries, revision.id
     if DELIVERY not in body:
         return lambda: None
     if body[DELIVERY] is None:
         return lambda: deliveries.remove(id_)
     known = deliveries.of([id_]).get(id_)
+    shared.allowance.check_subscriptions(caller, 0, webhooks=int(known is None))
     to = place(body[DELIVERY], known, shared)
     if known is None or known.url != to.url or "to" in body[DELIVERY]:
-        invite(to, owner, shared)
-    return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP))
+        invite(to, revision.owner, shared)
+    return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner)
 
 
 def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -46,6 +46,7 @@ def put_profiles(
     """
     owners = holders(profiles)
     everybody, records = list(people(profiles)), list(interests(profiles))
+    shared.allowance.check_subscriptions(caller, len(records), webhooks=0)
     for name in sorted({*owners.values(), *(person.id for person in everybody)}):
         caller.acts_for(name)
     model = shared.models.current()

@@ -52,12 +52,15 @@ class Deliveries:
         self._reading = reading
         self._writing = writing
 
-    def put(self, subscription: str, place: Webhook | Mailbox, overlap_until: str) -> None:
+    def put(self, subscription: str, place: Webhook | Mailbox, overlap_until: str, owner: str | None = None) -> None:
         """Deliver a subscription's notifications, from the next one on, to a place; or change it to this one.
 
-        A secret that is replaced is used beside the new one for a while.
+        A secret that is replaced is used beside the new one for a while. Nothing is done if the subscription is not
+        the ``owner``'s any more.
         """
         with self._writing() as connection:
+            if owner is not None and not _is_owner(connection, subscription, owner):
+                return
             put(connection, subscription, place, overlap_until)
 
     def remove(self, subscription: str) -> None:
@@ -94,6 +97,12 @@ class Deliveries:
         with self._reading() as connection:
             rows = connection.execute(query.order_by(deliveries.c.number).limit(limit))
             return [delivery_of(row, "") for row in rows]
+
+    def count(self, owner: str) -> int:
+        """How many deliveries an owner has set up."""
+        query = select(func.count()).where(deliveries.c.channel != WEBSUB, _of(owner))
+        with self._reading() as connection:
+            return connection.scalar(query) or 0
 
     def pending(self, subscriptions: Iterable[str]) -> dict[str, int]:
         """How many notifications of some subscriptions are yet to be delivered."""
@@ -277,6 +286,11 @@ def _since(connection: Connection, subscription: str) -> int:
     last = select(func.coalesce(func.max(revisions.c.change), 0)).where(other).scalar_subquery()
     own = (revisions.c.id == subscription) & (revisions.c.change > last)
     return connection.scalar(select(func.min(revisions.c.since)).where(own)) or 0
+
+
+def _is_owner(connection: Connection, subscription: str, owner: str) -> bool:
+    standing = select(revisions.c.owner).where(revisions.c.id == subscription, revisions.c.until.is_(None))
+    return connection.scalar(standing) == owner
 
 
 def _of(owner: str | None) -> ColumnElement[bool]:

@@ -294,6 +294,7 @@ class Bearer:
     name: str
     scopes: frozenset[str]
     expires: str | None
+    token: int
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,12 @@ class Subscriptions(Part):
         with self._reading() as connection:
             return [revision_of(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
 
+    def count_subscriptions(self, owner: str) -> int:
+        """How many subscriptions an owner has now."""
+        query = select(func.count()).where(revisions.c.until.is_(None), revisions.c.owner == owner)
+        with self._reading() as connection:
+            return connection.scalar(query) or 0
+
     def revisions(self, after: int, upto: int) -> list[Revision]:
         """The revisions that are valid for some event with ``after < position <= upto``."""
         alive = revisions.c.until.is_(None) | (revisions.c.until > after + 1)

@@ -118,7 +118,15 @@ class Users:
         if row.used is None or row.used[:TO_THE_HOUR] != moment[:TO_THE_HOUR]:
             with self._writing() as connection:
                 connection.execute(update(tokens).where(tokens.c.number == row.number).values(used=moment))
-        return Bearer(row.user, own if ADMIN in most else own & most, row.expires)
+        return Bearer(row.user, own if ADMIN in most else own & most, row.expires, row.number)
+
+    def is_good(self, number: int) -> bool:
+        """Whether a token is neither revoked nor expired, and its user may do something."""
+        query = select(tokens.c.revoked, tokens.c.expires, users.c.scopes)
+        query = query.join(users, users.c.name == tokens.c.user).where(tokens.c.number == number)
+        with self._reading() as connection:
+            row = connection.execute(query).first()
+        return row is not None and not row.revoked and bool(row.scopes) and (row.expires or now()) >= now()
 
     # passwords
 
