@@ -27,7 +27,7 @@ from tests.postgres import PASSWORD
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
-from triplewire.pipeline.session import STREAM
+from triplewire.pipeline.session import STREAM, session
 from triplewire.store import Store
 from triplewire.store import store_url as embedded
 
@@ -205,4 +205,4 @@ def test_a_checkpoint_of_another_log_does_not_keep_events_from_being_matched(
 
 def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:
     with stream._alone(tmp_path / "checkpoint"), pytest.raises(UsageError, match=r"running on .*checkpoint already"):
-        stream.run_stream("sqlite://", tmp_path / "checkpoint")
+        stream.run_stream(session, "sqlite://", tmp_path / "checkpoint")

@@ -276,23 +276,27 @@ def stream(
     jars: Annotated[str, typer.Option(metavar="F,…", help="Jar files that Spark is to load.")] = "",
 ) -> None:
     """Match the event log as it grows: the standing job behind `triplewire serve`."""
-    from triplewire.pipeline.stream import run_stream
-    from triplewire.store import store_url
+    from triplewire.pipeline.session import STREAM, begin
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("triplewire").setLevel(logging.INFO)
+    place = _place(after)
     loaded = {"spark.jars.packages": packages, "spark.jars": jars}
+    session = begin(master, STREAM | {name: value for name, value in loaded.items() if value})
+
+    from triplewire.pipeline.stream import run_stream  # while Spark starts
+    from triplewire.store import store_url
+
     run_stream(
+        session,
         url or store_url(home),
         home / "checkpoint",
-        master,
         until,
         parent,
         home / "lifting",
         archive or home / "archive",
         source,
-        _place(after),
-        {name: value for name, value in loaded.items() if value},
+        place,
     )
 
 

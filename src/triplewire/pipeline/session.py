@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -89,6 +91,23 @@ def session(
     options = java_options() if master else java_options(*_archived_classes(java), quick=True)
     chosen = {**EVERYWHERE, **(LOCAL if local else {}), **options, **(settings or {})}
     return SparkSession.builder.master(master or EMBEDDED).appName(app).config(map=chosen).getOrCreate()
+
+
+def begin(master: str | None = None, settings: Mapping[str, str] | None = None) -> Callable[[], SparkSession]:
+    """Have the session made by a thread of its own; what is returned waits until it is there.
+
+    To start the JVM takes seconds, in which this process can load what it will need.
+    """
+    begun: Future[SparkSession] = Future()
+
+    def make() -> None:
+        try:
+            begun.set_result(session(master, settings=settings))
+        except BaseException as error:
+            begun.set_exception(error)
+
+    Thread(target=make, daemon=True).start()
+    return begun.result
 
 
 def java_options(*more: str, quick: bool = False) -> dict[str, str]:

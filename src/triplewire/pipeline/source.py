@@ -1,4 +1,7 @@
-"""The event log as a streaming source of Spark. An offset is a log position: the last one that has been taken."""
+"""The event log as a streaming source of Spark. An offset is a log position: the last one that has been taken.
+
+Processes that only plan load this module, too, one after the other: it loads the store where that is opened.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
-from triplewire.store import Store, StoredEvent
+if TYPE_CHECKING:
+    from triplewire.store import Store, StoredEvent
 
 SCHEMA = "position long, body string, received string"
 ARROW_SCHEMA = pa.schema([("position", pa.int64()), ("body", pa.string()), ("received", pa.string())])
@@ -88,6 +93,8 @@ def open_store(url: str) -> Store:
 
 @cache
 def _open_store(url: str, _process: int) -> Store:
+    from triplewire.store import Store
+
     return Store(url)
 
 

@@ -7,13 +7,13 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +27,6 @@ from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.report import Reporter, counting
-from triplewire.pipeline.session import STREAM, session
 from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
@@ -47,18 +46,19 @@ SETTLING = 100
 
 
 def run_stream(
+    session: Callable[[], SparkSession],
     store: str,
     checkpoint: Path,
-    master: str | None = None,
     until: int | None = None,
     parent: int | None = None,
     lifting: Path | None = None,
     archive: Path | None = None,
     source: str | None = None,
     after: int | datetime | None = None,
-    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
+
+    The session, with the settings of a ``STREAM``, is asked for when it is needed, and ended.
 
     Events of a ``source``, a folder or a topic, are put into the log as they come. ``after`` replays the log from a
     position or a time on: what is known already stays as it is, and what was missing is added. What is lifted is kept
@@ -71,9 +71,10 @@ def run_stream(
     """
     read = load_lifting(lifting)
     with _alone(checkpoint):
-        spark = session(master, "triplewire", STREAM | dict(settings or {}))
+        spark = session()
         try:
             ended = _on_signals()
+            Thread(target=_wake_workers, args=(spark, store, checkpoint), daemon=True).start()
             spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
@@ -122,6 +123,20 @@ def _replayed(store: Store, after: int | datetime) -> int:
     if position < (cut := store.cut_position()):
         raise UsageError(f"events are kept from position {cut + 1} on, so a replay begins at --from {cut} or later")
     return position
+
+
+def _wake_workers(spark: SparkSession, store: str, checkpoint: Path) -> None:
+    """Have workers load our modules and the index while the query is being planned, which takes as long."""
+    cores = spark.sparkContext.defaultParallelism
+    with suppress(Exception):  # whatever it is, the query will tell
+        spark.sparkContext.setJobDescription("getting workers ready")
+        ready = partial(_be_ready, store=store, snapshots=_snapshots(checkpoint))
+        spark.range(0, cores, 1, cores).mapInArrow(ready, "id long").collect()
+
+
+def _be_ready(batches: Iterable[pa.RecordBatch], store: str, snapshots: Path) -> Iterator[pa.RecordBatch]:
+    _standing(store, snapshots, os.getpid()).at(open_store(store).pipeline_position() + 1)
+    yield from batches
 
 
 def match_log(
