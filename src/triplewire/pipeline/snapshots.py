@@ -132,12 +132,16 @@ class Keeper:
         """Begin to make a snapshot if one is due and none is being made."""
         now = self._store.last_position() + 1
         seen = (self._store.ontology_version(now), self._store.last_boundary(now), self._store.last_change())
-        if seen != self._seen and (self._process is None or self._process.poll() is not None):
+        if seen != self._seen and not self.at_work():
             self._seen = seen
             if self._snapshots.is_due(seen[0]):
                 arguments = [str(self._snapshots.folder), str(seen[0])]
                 where = {**os.environ, STORE: self._store.url}  # which may hold a password, so it is no argument
                 self._process = subprocess.Popen([sys.executable, "-m", __name__, *arguments], env=where)
+
+    def at_work(self) -> bool:
+        """Whether a snapshot is being made."""
+        return self._process is not None and self._process.poll() is None
 
     def close(self) -> None:
         if self._process is not None:

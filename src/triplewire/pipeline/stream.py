@@ -13,7 +13,8 @@ from datetime import datetime
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from threading import Event, Thread
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -39,9 +40,9 @@ NAME = "triplewire"
 BATCH = 4000
 """How many events of a backlog are taken at a time."""
 
-GLANCE, PATIENCE = 0.1, 2.0
-"""Seconds from one look at the query to the next, and for a batch to end when the stream is to."""
-SETTLING = 100
+GLANCE, PATIENCE = 1.0, 2.0
+"""Seconds from one look at query and store to the next, and for a batch to end when the stream is to."""
+SETTLING = 10
 """At every so many looks the archive is looked after."""
 
 
@@ -73,14 +74,14 @@ def run_stream(
     with _alone(checkpoint):
         spark = session()
         try:
-            ended = _on_signals()
+            signals = _signals()
             Thread(target=_wake_workers, args=(spark, store, checkpoint), daemon=True).start()
             spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
                 queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
             with closing(_keeper(store, checkpoint)) as keeper:
-                _wait(queries, Store(store), until, parent, ended, archive, keeper)
+                _wait(queries, Store(store), until, parent, signals, archive, keeper)
             for query in queries:
                 _stop(query)
         finally:
@@ -199,12 +200,12 @@ def _wait(
     store: Store,
     until: int | None,
     parent: int | None,
-    ended: Event,
+    signals: SimpleQueue[int],
     archive: Path | None,
     keeper: Keeper,
 ) -> None:
     looks = count()
-    while all(query.isActive for query in queries) and not ended.wait(GLANCE):
+    while all(query.isActive for query in queries) and not _comes(signals):
         keeper.look()
         done = store.pipeline_position()
         if archive is not None and next(looks) % SETTLING == 0:
@@ -226,12 +227,20 @@ def _stop(query: StreamingQuery) -> None:
     query.stop()
 
 
-def _on_signals() -> Event:
-    """What an interrupt or a request to terminate sets, from now on, instead of breaking off what is going on."""
-    ended = Event()
+def _signals() -> SimpleQueue[int]:
+    """The interrupts and requests to terminate that come from now on, instead of breaking off what is going on."""
+    came: SimpleQueue[int] = SimpleQueue()  # of all that threads wait for, this alone may be used by a handler
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: ended.set())
-    return ended
+        signal.signal(number, lambda number, _frame: came.put(number))
+    return came
+
+
+def _comes(signals: SimpleQueue[int]) -> bool:
+    """Whether one comes until it is time for the next look."""
+    with suppress(Empty):
+        signals.get(timeout=GLANCE)
+        return True
+    return False
 
 
 @contextmanager
