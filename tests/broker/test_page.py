@@ -54,8 +54,8 @@ def test_the_page_needs_nothing_from_elsewhere(broker: httpx.Client) -> None:
     assert all("style" not in attributes for _, attributes in tags)
     assert all(attributes.get("src") for tag, attributes in tags if tag == "script")
     addresses = {value for _, attributes in tags for name in ("src", "href") if (value := attributes.get(name))}
-    addresses -= {"#subscribe", "#publish"}
-    assert addresses == {"/static/icon.svg", "/static/page.css", "/static/page.js"}
+    addresses -= {"/", "#main"}
+    assert addresses == {"/static/icon.svg", "/static/page.css", "/static/frame.js", "/static/home.js"}
     for address in addresses:
         assert broker.get(address).status_code == 200
 

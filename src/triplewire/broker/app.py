@@ -19,9 +19,9 @@ from triplewire.broker import (
     metrics,
     notifications,
     ontologies,
-    page,
     subscriptions,
     suggestions,
+    web,
 )
 from triplewire.broker.addresses import Addresses
 from triplewire.broker.feed import Feed
@@ -97,10 +97,10 @@ def create_app(
     for room in (health, metrics, *by_address):
         app.include_router(room.router)
     told = (events, subscriptions, notifications, deliveries)
-    for room in (*told, ontologies, concepts, suggestions, accounts, page):
+    for room in (*told, ontologies, concepts, suggestions, accounts, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(caller)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])(app.openapi)
-    app.mount("/static", page.STATIC)
+    app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS)
     return app

@@ -1,0 +1,55 @@
+"""What all pages share: the frame around them, their files, and how they write an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+from fastapi.templating import Jinja2Templates
+
+from triplewire.broker.gate import Caller
+from triplewire.broker.words import short
+from triplewire.lift.documents import write_json
+
+HERE = Path(__file__).parent
+STATIC = StaticFiles(directory=HERE / "static")
+
+PAGES = (("/", "Home"),)
+"""The pages that the frame leads to, in order, each with its title."""
+
+_templates = Jinja2Templates(directory=HERE / "templates")
+
+
+def render(request: Request, caller: Caller, template: str, **values: Any) -> HTMLResponse:
+    """A page for somebody, in the frame."""
+    return _templates.TemplateResponse(request, template, values | {"caller": caller, "pages": PAGES})
+
+
+def _content(cloudevent: Mapping[str, Any]) -> str:
+    """An event's data as a text."""
+    data = cloudevent.get("data", cloudevent.get("data_base64", ""))
+    if isinstance(data, str):
+        return data
+    try:
+        return _laid_out(data)
+    except RecursionError:  # nested beyond all reading
+        return write_json(data)
+
+
+def _laid_out(value: Any, margin: str = "\n") -> str:
+    """A JSON value over several lines, its numbers as they were read."""
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        rows = (f"{write_json(name)}: {_laid_out(member, inner)}" for name, member in value.items())
+        return f"{{{inner}{f',{inner}'.join(rows)}{margin}}}"
+    if isinstance(value, list) and value:
+        rows = (_laid_out(member, inner) for member in value)
+        return f"[{inner}{f',{inner}'.join(rows)}{margin}]"
+    return write_json(value)
+
+
+_templates.env.filters |= {"short": short, "content": _content}
