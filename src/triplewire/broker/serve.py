@@ -44,8 +44,6 @@ def serve(configuration: Configuration) -> None:
     Where others than this machine may reach it, there has to be a user.
     """
     set_up(configuration.log, configuration.log_level)
-    if os.geteuid() == 0:
-        logger.warning("running as root, which nothing here needs: let a user of its own run the broker")
     addresses = Addresses(networks(configuration.allow_network))
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
@@ -55,6 +53,8 @@ def serve(configuration: Configuration) -> None:
         closing(_opened(configuration)) as store,
     ):
         _check_users(configuration, store, listener)
+        if os.geteuid() == 0:
+            logger.warning("running as root, which nothing here needs: let a user of its own run the broker")
         store.accept_at_once(configuration.accept_proposals)
         sample = configuration.sample
         if sample is not None and not load_sample(store, sample):
