@@ -65,6 +65,13 @@ class Configuration:
     )
     host: str = row("127.0.0.1", "The address to listen on.")
     port: int = row(8080, "The port to listen on; 0 for one that is free.", least=0, most=65535, variable="PORT")
+    metrics_port: int | None = row(
+        None,
+        "A port of their own for health and metrics; on the other one they then need a token.",
+        least=0,
+        most=65535,
+    )
+    metrics_host: str = row("127.0.0.1", "The address of that port.")
     sample: Path | None = row(None, "A folder with a sample world, loaded into a store without events.")
     accept_proposals: bool = row(False, "New concepts are everybody's at once, without review.")
     allow_network: tuple[str, ...] = row(

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -182,11 +183,18 @@ def test_a_slow_store_refuses_some_and_loses_none_that_it_accepted(
 def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path) -> None:
     """Events are published by four clients and one listens, when it is asked to end: nothing accepted is lost."""
     command = [sys.executable, "-m", "triplewire", "serve", "--home", str(tmp_path), "--port", "0", "--log", "json"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        watched = free.getsockname()[1]
     process = subprocess.Popen(
-        [*command, "--pipeline", "elsewhere"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--pipeline", "elsewhere", "--metrics-port", str(watched)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     address = process.stdout.readline().split()[3].rstrip("/")
+    asked = ("/healthz", "/metrics", "/v1/events")
+    assert [httpx.get(f"http://127.0.0.1:{watched}{path}").status_code for path in asked] == [200, 200, 404]
     accepted: list[str] = []
     enough = threading.Event()
 

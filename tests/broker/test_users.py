@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from tests.broker.clients import bearer, cloudevent, notify, publish, subscription
+from tests.broker.conftest import served
+from triplewire.broker.logs import JsonLines
 from triplewire.store import Store, moment_of
 
 
@@ -136,3 +143,69 @@ def test_a_password_is_known_again_and_is_not_kept(store: Store) -> None:
     found = store.users.with_password("ann", "correct horse")
     assert found is not None and found.name == "ann"
     assert store.users.with_password("ann", "correct horsf") is store.users.with_password("bob", "") is None
+
+
+def test_health_and_metrics_that_are_watched_elsewhere_need_a_token(store: Store) -> None:
+    ann = bearer(store, "ann")
+    with served(store, watched_elsewhere=True) as address, httpx.Client(base_url=address, timeout=60) as client:
+        for path in ("/healthz", "/readyz", "/metrics"):
+            assert (client.get(path).status_code, client.get(path, headers=ann).status_code) == (401, 200)
+
+
+@contextmanager
+def logged() -> Iterator[io.StringIO]:
+    """Whatever is logged, by us and by those we use, but for what the client of the test tells."""
+    out, root = io.StringIO(), logging.getLogger()
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(JsonLines())
+    levels = {name: logging.getLogger(name).level for name in ("", "triplewire", "uvicorn.access", "sqlalchemy.engine")}
+    root.addHandler(handler)
+    try:
+        for name in levels:
+            logging.getLogger(name).setLevel(logging.DEBUG if name == "triplewire" else logging.INFO)
+        handler.addFilter(lambda record: record.name != "httpx")
+        yield out
+    finally:
+        root.removeHandler(handler)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def test_no_secret_is_ever_logged_or_told(store: Store) -> None:
+    """All is asked for after secrets of every kind were given, right and wrong; none is in an answer or in the log."""
+    secret, other = ("whsec_" + word * 8 for word in ("c2Vj", "b3Ro"))
+    wrong = "tw_" + "w" * 40
+    with logged() as out, served(store) as address, httpx.Client(base_url=address, timeout=60) as client:
+        client.headers.update(bearer(store, "ann", "admin", "subscribe"))
+        hook = {"channel": "webhook", "url": "https://example.org/", "secret": secret}
+        told = [client.post("/v1/subscriptions", json=subscription(delivery=hook)).text]
+        for new in (other, other[:-2] + "!!"):
+            told += [client.patch("/v1/subscriptions/s1", json={"delivery": {"secret": new}}).text]
+        feed = client.post("/v1/tokens", json={"feed": "s1"}).json()["token"]
+        client.get(
+            f"/v1/feeds/json/s1?token={feed}"
+        ).raise_for_status()  # it names the hub, to those who have the token
+        told += [client.get("/v1/tokens", headers={"Authorization": f"Bearer {wrong}"}).text]
+        told += [client.get(f"/v1/feeds/json/s1?token={wrong}").text]
+        notify(store, "s1")
+        for (
+            name
+        ) in "subscriptions subscriptions/s1 deliveries deliveries/s1 endpoints notifications users tokens".split():
+            told += [client.get(f"/v1/{name}").text]
+        told += [client.get(path).text for path in ("/", "/metrics", "/healthz", "/readyz", "/openapi.json")]
+        mine = client.headers["Authorization"].split()[1]
+    assert '"/v1/feeds/json' in out.getvalue()
+    for text in (*told, *out.getvalue().splitlines()):
+        assert not [one for one in (secret, other, other[:-2], feed, wrong, mine) if one in text], text
+    with closing(sqlite3.connect(store.url.removeprefix("sqlite:///"))) as database:
+        kept = "".join(database.iterdump())
+    assert not [one for one in (feed, wrong, mine) if one in kept]
+
+
+@pytest.mark.parametrize("path", ["/static/page.css", "/static/none", "/none", "/v1/tokens", "/healthz", "/"])
+def test_every_answer_has_the_security_headers(broker: httpx.Client, store: Store, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer tw_wrong"}, {"Host": "evil.example"}):
+        answer = broker.get(path, headers=headers)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["referrer-policy"] == "no-referrer"

@@ -65,6 +65,7 @@ def create_app(
     mailer: Mailer | None = None,
     meters: Meters | None = None,
     quotas: Quotas = Quotas(),  # noqa: B008 - it is immutable
+    watched_elsewhere: bool = False,
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
@@ -73,6 +74,7 @@ def create_app(
     Questions to mailboxes are sent by the ``mailer``; ``meters`` are those of the dispatcher.
     Nothing is taken in beyond the ``limits``, and of no user more than ``quotas`` says. ``pipeline`` tells how it
     stands with it, if we have it run.
+    Health and metrics are open to all, unless they are ``watched_elsewhere``, by an application of their own.
     If any host is fine, others than this machine may reach us, and a token is needed even while there are no users.
     """
     app = FastAPI(title="Triplewire", docs_url=None, redoc_url=None, openapi_url=None)  # those would be open to all
@@ -93,9 +95,10 @@ def create_app(
         meters or Meters(),
     )
     answer_with_problems(app)
-    by_address = (feeds, hub, mailboxes)  # whose addresses tell who may use them
-    for room in (health, metrics, *by_address):
+    for room in (feeds, hub, mailboxes):  # whose addresses tell who may use them
         app.include_router(room.router)
+    for room in (health, metrics):
+        app.include_router(room.router, dependencies=[Depends(caller)] if watched_elsewhere else [])
     told = (events, subscriptions, notifications, deliveries)
     for room in (*told, ontologies, concepts, suggestions, accounts, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(caller)])
@@ -104,3 +107,15 @@ def create_app(
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS)
     return app
+
+
+def create_watch(app: FastAPI, hosts: Iterable[str]) -> FastAPI:
+    """Health and metrics of an application alone, for an address of their own."""
+    watch = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    watch.state.shared = app.state.shared
+    answer_with_problems(watch)
+    for room in (health, metrics):
+        watch.include_router(room.router)
+    watch.add_middleware(Hosts, hosts=hosts)
+    watch.add_middleware(Requests, headers=SECURITY_HEADERS)
+    return watch

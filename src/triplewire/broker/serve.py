@@ -14,9 +14,10 @@ from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from triplewire.broker.addresses import Addresses, networks
-from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app
+from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app, create_watch
 from triplewire.broker.dispatcher import Dispatcher
 from triplewire.broker.logs import set_up
 from triplewire.broker.mailer import Mailer
@@ -50,6 +51,7 @@ def serve(configuration: Configuration) -> None:
     with (
         suppress(KeyboardInterrupt),
         _listener(configuration.host, configuration.port) as listener,
+        _watch_listener(configuration) as watch_listener,
         closing(_opened(configuration)) as store,
     ):
         _check_users(configuration, store, listener)
@@ -59,7 +61,7 @@ def serve(configuration: Configuration) -> None:
         sample = configuration.sample
         if sample is not None and not load_sample(store, sample):
             say(f"{configuration.home} has events already, so the sample is not loaded again.")
-        asyncio.run(_serve(configuration, store, listener, addresses))
+        asyncio.run(_serve(configuration, store, listener, watch_listener, addresses))
 
 
 def _check_users(configuration: Configuration, store: Store, listener: socket.socket) -> None:
@@ -87,14 +89,30 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-async def _serve(configuration: Configuration, store: Store, listener: socket.socket, addresses: Addresses) -> None:
+async def _serve(
+    configuration: Configuration,
+    store: Store,
+    listener: socket.socket,
+    watch_listener: socket.socket | None,
+    addresses: Addresses,
+) -> None:
     home = configuration.home
     lifting = load_lifting(home / "lifting")
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
     hosts = hosts_of(configuration.host, listener.getsockname()[0])
     mailer, meters = _mailer(configuration, listener), Meters()
     app = create_app(
-        store, lifting, hosts, home, addresses, _limits(configuration), standing, mailer, meters, _quotas(configuration)
+        store,
+        lifting,
+        hosts,
+        home,
+        addresses,
+        _limits(configuration),
+        standing,
+        mailer,
+        meters,
+        _quotas(configuration),
+        watched_elsewhere=watch_listener is not None,
     )
     patience = configuration.shutdown_seconds
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
@@ -116,9 +134,20 @@ async def _serve(configuration: Configuration, store: Store, listener: socket.so
             command, where = _pipeline_command(home), {"TRIPLEWIRE_STORE": store.url}  # no password among arguments
             running = keep_running(command, home / "pipeline.log", say, standing, where)
             background.append(group.create_task(running))
+        if watch_listener is not None:
+            watching = _watching(app, configuration.metrics_host, watch_listener)
+            group.create_task(watching.serve(sockets=[watch_listener]))
         await server.serve(sockets=[listener])
+        if watch_listener is not None:
+            watching.should_exit = True
         for task in background:
             task.cancel()
+
+
+def _watching(app: FastAPI, host: str, listener: socket.socket) -> _Server:
+    """The server of health and metrics, where they have a port of their own."""
+    watch = create_watch(app, hosts_of(host, listener.getsockname()[0]))
+    return _Server(uvicorn.Config(watch, log_config=None, access_log=False, timeout_graceful_shutdown=1))
 
 
 def _pipeline_command(home: Path) -> list[str]:
@@ -205,6 +234,12 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         why = "it is in use already" if error.errno == errno.EADDRINUSE else error.strerror
         raise UsageError(f"cannot listen on {host}, port {port}: {why}; choose another with PORT=… or --port") from None
+
+
+def _watch_listener(configuration: Configuration) -> AbstractContextManager[socket.socket | None]:
+    if configuration.metrics_port is None:
+        return nullcontext()
+    return _listener(configuration.metrics_host, configuration.metrics_port)
 
 
 def _opened(configuration: Configuration) -> Store:

@@ -125,7 +125,7 @@ def _parsed(url: str) -> URL:
 
 def _sqlite(url: URL) -> Engine:
     """In WAL mode: readers never wait, and a commit is on disk before it returns."""
-    engine = create_engine(url, connect_args={"timeout": 30})
+    engine = create_engine(url, connect_args={"timeout": 30}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
@@ -138,7 +138,7 @@ def _sqlite(url: URL) -> Engine:
 
 def _postgresql(url: URL) -> Engine:
     """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced."""
-    engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
