@@ -22,7 +22,7 @@ from triplewire.cli.event import event
 from triplewire.cli.explain import explain
 from triplewire.cli.ontology import ontology as ontology_commands
 from triplewire.cli.options import with_settings
-from triplewire.cli.store import store
+from triplewire.cli.store import backup, restore, store
 from triplewire.cli.subscription import subscription
 from triplewire.cli.synonyms import synonyms
 from triplewire.cli.users import token, user
@@ -55,6 +55,8 @@ app.add_typer(ontology_commands, name="ontology")
 app.add_typer(event, name="event")
 app.add_typer(subscription, name="subscription")
 app.add_typer(store, name="store")
+app.command()(backup)
+app.command()(restore)
 app.add_typer(synonyms, name="synonyms")
 app.add_typer(user, name="user")
 app.add_typer(token, name="token")

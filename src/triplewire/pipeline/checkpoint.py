@@ -50,6 +50,8 @@ def _misfit(checkpoint: Path, store: Store) -> str | None:
         return f"is of another version of the software (format {found or 'unknown'}, not {FORMAT})"
     if end > (last := store.last_position()):
         return f"goes to position {end}, the log only to {last}"
+    if end and start < (cut := store.cut_position()):
+        return f"goes back to position {start}, and events are kept from {cut + 1} on"
     if start > (done := store.pipeline_position()):
         return f"has the log done up to position {start}, the store only up to {done}"
     return None

@@ -1,6 +1,7 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
 from triplewire.store.answers import Answer
+from triplewire.store.backup import backup, restore
 from triplewire.store.database import upgrade
 from triplewire.store.moments import moment_of
 from triplewire.store.records import (
@@ -54,7 +55,9 @@ __all__ = [
     "Token",
     "User",
     "Webhook",
+    "backup",
     "moment_of",
+    "restore",
     "store_url",
     "upgrade",
 ]

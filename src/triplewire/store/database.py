@@ -57,6 +57,17 @@ class Database:
             raise StoreError(f"{self.name}: all connections are in use") from error
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection to PostgreSQL that reads everything as it stood at one moment."""
+        with self.reading() as connection:
+            yield connection.execution_options(isolation_level="REPEATABLE READ")
+
+    @property
+    def file(self) -> Path:
+        """Where an embedded store is."""
+        return Path(self._engine.url.database or "")
+
+    @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
         with self.reading() as connection:
@@ -85,7 +96,7 @@ class Database:
                 schema.create(connection)
             elif found < schema.HEAD:
                 if self.kind == SQLITE:
-                    schema.keep_copy(Path(self._engine.url.database or ""), found)
+                    schema.keep_copy(self.file, found)
                 schema.migrate(connection)
 
 
