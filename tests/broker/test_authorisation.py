@@ -81,6 +81,7 @@ POST   /v1/profiles                           profile           401 401 403 403 
 GET    /v1/profiles/urn:ann                                     401 401 403 404 200 200
 GET    /v1/suggestions?person=urn:ann                           401 401 403 403 200 200
 POST   /v1/suggestions/1/decline?person=urn:ann                 401 401 403 403 200 200
+GET    /v1/audit                                                401 401 403 403 403 200
 GET    /v1/users                                                401 401 403 403 403 200
 POST   /v1/users                              user              401 401 403 403 403 201
 GET    /v1/users/urn:ann                                        401 401 404 404 200 200

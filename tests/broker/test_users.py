@@ -209,3 +209,12 @@ def test_every_answer_has_the_security_headers(broker: httpx.Client, store: Stor
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_whoever_changes_something_is_noted(broker: httpx.Client, store: Store) -> None:
+    store.users.add("ann")
+    store.users.add("root", ["admin"])
+    made = broker.post("/v1/subscriptions", json=subscription(), headers=bearer(store, "ann"))
+    assert made.status_code == 201
+    listed = broker.get("/v1/audit", params={"kind": "subscription"}, headers=bearer(store, "root")).json()["items"]
+    assert [(one["who"], one["id"], one["what"]) for one in listed] == [("ann", "s1", "created")]

@@ -9,6 +9,7 @@ from fastapi import Depends, FastAPI
 
 from triplewire.broker import (
     accounts,
+    audit,
     concepts,
     deliveries,
     events,
@@ -37,7 +38,7 @@ from triplewire.broker.requests import Hosts, Requests
 from triplewire.broker.state import State
 from triplewire.broker.supervisor import Standing
 from triplewire.broker.trial import Recent
-from triplewire.broker.users import caller
+from triplewire.broker.users import at_work
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 
@@ -98,11 +99,11 @@ def create_app(
     for room in (feeds, hub, mailboxes):  # whose addresses tell who may use them
         app.include_router(room.router)
     for room in (health, metrics):
-        app.include_router(room.router, dependencies=[Depends(caller)] if watched_elsewhere else [])
+        app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, subscriptions, notifications, deliveries)
-    for room in (*told, ontologies, concepts, suggestions, accounts, *web.PAGES):
-        app.include_router(room.router, dependencies=[Depends(caller)])
-    app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])(app.openapi)
+    for room in (*told, ontologies, concepts, suggestions, accounts, audit, *web.PAGES):
+        app.include_router(room.router, dependencies=[Depends(at_work)])
+    app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(app.openapi)
     app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS)

@@ -19,6 +19,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from triplewire.broker.gate import EVERYBODY, Caller
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.store import ACTOR
 from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SUBSCRIBE
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -108,3 +109,8 @@ Subscriber = Annotated[Caller, Depends(_with(SUBSCRIBE))]
 Ontologist = Annotated[Caller, Depends(_with(ONTOLOGY))]
 Reader = Annotated[Caller, Depends(reader)]
 Administrator = Annotated[Caller, Depends(_with(ADMIN))]
+
+
+async def at_work(found: Anybody) -> None:
+    """Have what a request changes be noted as its caller's."""
+    ACTOR.set(found.name)

@@ -1,6 +1,7 @@
 """Where events, subscriptions, ontologies and notifications are kept: the one home of SQL."""
 
 from triplewire.store.answers import Answer
+from triplewire.store.audit import ACTOR
 from triplewire.store.backup import backup, restore
 from triplewire.store.database import upgrade
 from triplewire.store.moments import moment_of
@@ -8,6 +9,7 @@ from triplewire.store.records import (
     LOCAL,
     Attempt,
     Callback,
+    Change,
     Content,
     DeadLetter,
     Delivery,
@@ -31,10 +33,12 @@ from triplewire.store.store import Store, store_url
 from triplewire.store.terms import Terms
 
 __all__ = [
+    "ACTOR",
     "LOCAL",
     "Answer",
     "Attempt",
     "Callback",
+    "Change",
     "Content",
     "DeadLetter",
     "Delivery",

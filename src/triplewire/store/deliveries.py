@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, cast, delete, func, insert, or_, select, true, update
 
 from triplewire.errors import UsageError
+from triplewire.store.audit import note
 from triplewire.store.marks import CUT, mark
 from triplewire.store.moments import moment_of, now
 from triplewire.store.notifications import notification_of, notified
@@ -62,21 +63,25 @@ class Deliveries:
             if owner is not None and not _is_owner(connection, subscription, owner):
                 return
             put(connection, subscription, place, overlap_until)
+            note(connection, "delivery", subscription, "set up")
 
     def remove(self, subscription: str) -> None:
         """Deliver no more. What it was, secrets included, is forgotten."""
         with self._writing() as connection:
             remove(connection, subscription, deliveries.c.channel != WEBSUB)
+            note(connection, "delivery", subscription, "removed")
 
     def follow(self, subscription: str, callback: Callback) -> None:
         """Send a subscription's notifications, from the next one on, to a callback as well; or do so for longer."""
         with self._writing() as connection:
             follow(connection, subscription, callback)
+            note(connection, "delivery", subscription, "followed", WEBSUB)
 
     def unfollow(self, subscription: str, url: str) -> None:
         """Send no more to a callback."""
         with self._writing() as connection:
             remove(connection, subscription, (deliveries.c.channel == WEBSUB) & (deliveries.c.url == url))
+            note(connection, "delivery", subscription, "no longer followed", WEBSUB)
 
     def of(self, subscriptions: Iterable[str], moment: str = "") -> dict[str, Delivery]:
         """The deliveries of some subscriptions, with the secrets that are good at a moment."""
@@ -190,6 +195,7 @@ class Deliveries:
                 raise UsageError(f"events are kept from position {cut + 1} on; what was before cannot be sent again")
             if connection.execute(update(deliveries).where(own).values({"last": last} | AT_ONCE)).rowcount == 0:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
+            note(connection, "delivery", subscription, f"repeated from position {position}")
 
 
 def put(connection: Connection, subscription: str, place: Webhook | Mailbox, overlap_until: str) -> None:

@@ -9,6 +9,7 @@ from secrets import token_urlsafe
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
+from triplewire.store.audit import note
 from triplewire.store.deliveries import MAIL, UNCONFIRMED, Connecting, first_state, is_confirmed
 from triplewire.store.moments import moment_of
 from triplewire.store.tables import deliveries, mailboxes, revisions
@@ -41,12 +42,15 @@ class Mailboxes:
             mine = (mailboxes.c.owner == owner) & (mailboxes.c.address == address)
             connection.execute(delete(mailboxes).where(mine))
             connection.execute(insert(mailboxes).values(row))
+            note(connection, "mailbox", address, "asked", owner)
             return token
 
     def forget(self, token: str) -> None:
         """As if it had not been asked."""
         with self._writing() as connection:
-            connection.execute(delete(mailboxes).where(mailboxes.c.digest == _digest(token)))
+            gone = delete(mailboxes).where(mailboxes.c.digest == _digest(token)).returning(mailboxes.c.address)
+            for address in connection.scalars(gone).all():
+                note(connection, "mailbox", address, "forgotten")
 
     def confirm(self, token: str, now: datetime) -> str | None:
         """Have mail be sent to the address that a token was made for, and tell it; nothing if there is none."""
@@ -57,6 +61,7 @@ class Mailboxes:
             if row is None:
                 return None
             connection.execute(update(mailboxes).where(good).values(confirmed=moment_of(now)))
+            note(connection, "mailbox", row.address, "confirmed", row.address)
             own = select(revisions.c.id).where(revisions.c.owner == row.owner, revisions.c.until.is_(None))
             url = f"{MAIL}{row.address}"
             waiting = (deliveries.c.url == url) & deliveries.c.subscription.in_(own)

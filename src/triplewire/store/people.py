@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
 
+from triplewire.store.audit import note
 from triplewire.store.database import insert_new
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import last_position, now
@@ -104,6 +105,7 @@ def _put(connection: Connection, person: Person) -> int:
     connection.execute(ended)
     row = {"id": person.id, "knows": json.dumps(sorted(person.knows)), "since": position, "created": now()}
     connection.execute(insert(people).values(**row, shares=person.shares, declines=person.declines))
+    note(connection, "profile", person.id, "changed")
     return position
 
 

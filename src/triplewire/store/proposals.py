@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, select, update
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import Triple
+from triplewire.store.audit import note
 from triplewire.store.database import insert_new
 from triplewire.store.moments import now
 from triplewire.store.records import StoredProposal
@@ -36,7 +37,10 @@ def propose(connection: Connection, made: Iterable[Proposal], proposer: str, ori
         for one in made
     ]
     added = (insert_new(connection, proposals).values(row).returning(proposals.c.number) for row in rows)
-    return [number for statement in added if (number := connection.scalar(statement)) is not None]
+    new = [number for statement in added if (number := connection.scalar(statement)) is not None]
+    for number in new:
+        note(connection, "proposal", number, "made", proposer)
+    return new
 
 
 def listed(
@@ -73,6 +77,7 @@ def decide(
     version = None if state == REJECTED else learn(connection, says, author, reason).version
     closed = {"state": state, "author": author, "reason": reason, "version": version}
     connection.execute(update(proposals).where(same, proposals.c.state == OPEN).values(closed))
+    note(connection, "proposal", number, state, author)
     return found(connection, number)
 
 

@@ -318,3 +318,15 @@ class Token:
         told: dict[str, Any] = {"id": self.number, "user": self.user, "name": self.name, "scopes": sorted(self.scopes)}
         told |= {"created": self.created, "used": self.used, "expires": self.expires, "revoked": self.revoked}
         return told if self.feed is None else told | {"feed": self.feed}
+
+
+@dataclass(frozen=True)
+class Change:
+    """Somebody changed something: ``what`` was done to the one of a ``kind`` that ``id`` names."""
+
+    number: int
+    created: str
+    who: str
+    kind: str
+    id: str
+    what: str

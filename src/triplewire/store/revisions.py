@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from triplewire.errors import UsageError
+from triplewire.store.audit import note
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Revision
 from triplewire.store.tables import events, revisions
@@ -33,6 +34,7 @@ def revise(connection: Connection, record: Mapping[str, Any]) -> int:
     if standing is None:
         raise no_subscription(record["id"])
     end(connection, standing.id, position + 1)
+    note(connection, "subscription", standing.id, "changed")
     return insert_revision(connection, record, standing.owner, position)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from triplewire.store.answers import Answers
+from triplewire.store.audit import Audit
 from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.log import Log
@@ -23,7 +24,7 @@ def store_url(home: Path) -> str:
     return f"sqlite:///{(home / 'triplewire.db').absolute()}"
 
 
-class Store(Log, Subscriptions, Ontologies, Outcomes, Retention):
+class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
     """An open store, in SQLite or PostgreSQL. Cheap to open; open one per process, after a fork."""
 
     def __init__(self, url: str) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, func, select, union
 
 from triplewire.errors import UsageError
 from triplewire.store import deliveries
+from triplewire.store.audit import note
 from triplewire.store.database import Part
 from triplewire.store.moments import last_position
 from triplewire.store.records import LOCAL, Mailbox, Revision, Webhook
@@ -26,6 +27,7 @@ class Subscriptions(Part):
             if current(connection, record["id"]) is not None:
                 raise UsageError(f"there is a subscription {record['id']!r} already")
             since = insert_revision(connection, record, owner, last_position(connection))
+            note(connection, "subscription", record["id"], "created")
             if webhook is not None:
                 deliveries.put(connection, record["id"], webhook, "")
             return since
@@ -61,6 +63,7 @@ class Subscriptions(Part):
                 _revise(connection, standing.record | {"state": state})
             if not paused:
                 deliveries.restart(connection, id_)
+                note(connection, "delivery", id_, "resumed")
 
     def unsubscribe(self, id_: str, check: Callable[[], None] = lambda: None) -> int:
         """End a subscription; it matches no event from the position returned on, and nothing more is delivered.
@@ -72,6 +75,7 @@ class Subscriptions(Part):
             position = last_position(connection) + 1
             end(connection, id_, position)
             deliveries.remove(connection, id_)
+            note(connection, "subscription", id_, "deleted")
             return position
 
     def subscription(self, id_: str) -> Revision | None:

@@ -291,6 +291,21 @@ answers = Table(
     Index("answers_by_time", "created"),
 )
 
+# Who changed what. "id" names it among those of its kind.
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("created", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Index("audit_by_kind", "kind", "number"),
+    Index("audit_by_who", "who", "number"),
+    sqlite_autoincrement=True,
+)
+
 # One row of its kind each, such as how far the pipeline has got.
 marks = Table(
     "marks",

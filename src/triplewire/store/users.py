@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from triplewire.errors import UsageError
+from triplewire.store.audit import note
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import now
 from triplewire.store.records import Bearer, Token, User
@@ -43,13 +44,16 @@ class Users:
             if _user(connection, name) is not None:
                 raise UsageError(f"there is a user {name!r} already")
             connection.execute(insert(users).values(row))
+            note(connection, "user", name, "created")
         return User(name, frozenset(row["scopes"].split()), row["created"])
 
     def change(self, name: str, scopes: Iterable[str]) -> User:
         """Have a user, and so all their tokens, be good for this and nothing else."""
         with self._writing() as connection:
             connection.execute(update(users).where(users.c.name == name).values(scopes=_written(scopes)))
-            return _known(connection, name)
+            known = _known(connection, name)
+            note(connection, "user", name, f"may {_written(scopes) or 'nothing'}")
+            return known
 
     def found(self, name: str) -> User | None:
         with self._reading() as connection:
@@ -79,7 +83,9 @@ class Users:
             row = {"user": user, "name": name, "scopes": _written(wanted), "created": now(), "expires": expires}
             row |= {"digest": _digest(text), "feed": feed}
             added = insert(tokens).values(row).returning(tokens)
-            return _token_of(connection.execute(added).one()), text
+            token = _token_of(connection.execute(added).one())
+            note(connection, "token", token.number, f"issued to {user}")
+            return token, text
 
     def tokens(self, user: str | None = None) -> list[Token]:
         """The tokens of a user, or of everybody, in the order in which they were issued."""
@@ -98,6 +104,7 @@ class Users:
             row = connection.execute(select(tokens).where(own)).first()
             if row is None:
                 raise UsageError(f"there is no token {number}")
+            note(connection, "token", number, "revoked")
             return _token_of(row)
 
     def bearer(self, text: str, feed: str | None = None) -> Bearer | None:
@@ -136,6 +143,7 @@ class Users:
         with self._writing() as connection:
             _known(connection, name)
             connection.execute(update(users).where(users.c.name == name).values(password=kept))
+            note(connection, "user", name, "given a password")
 
     def with_password(self, name: str, password: str) -> User | None:
         """The user who has this password. It takes as long to find out that there is none."""

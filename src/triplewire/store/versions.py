@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 
 from triplewire.rdf.terms import Triple
+from triplewire.store.audit import note
 from triplewire.store.database import insert_new
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Ontology
@@ -52,7 +53,9 @@ def put_version(connection: Connection, given: Sequence[Document], author: str, 
     ]
     row = {"since": last_position(connection), "documents": json.dumps(parts), "created": now()}
     new = insert(ontologies).values(**row, author=author, reason=reason).returning(ontologies)
-    return version_of(connection, connection.execute(new).one())
+    made = version_of(connection, connection.execute(new).one())
+    note(connection, "ontology", made.version, "created", author)
+    return made
 
 
 def learn(connection: Connection, triples: Iterable[Triple], author: str, reason: str) -> Ontology:
