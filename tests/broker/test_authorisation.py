@@ -43,6 +43,10 @@ GET    /static/page.css                                         200 200 200 200 
 GET    /openapi.json                                            401 401 200 200 200 200
 GET    /                                                        401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
+POST   /v1/sources                            source            401 401 403 201 201 201
+GET    /v1/sources                                              401 401 403 200 200 200
+GET    /v1/sources/1                                            401 401 403 404 200 200
+DELETE /v1/sources/1                                            401 401 403 404 204 204
 GET    /v1/dead-letters                                         401 401 403 200 200 200
 POST   /v1/subscriptions                      other             401 401 403 201 201 201
 GET    /v1/subscriptions                                        401 401 403 200 200 200
@@ -111,6 +115,7 @@ BODIES: dict[str, tuple[str, str]] = {
         "user": {"name": "new"},
         "scopes": {"scopes": []},
         "feed": {"feed": "s"},
+        "source": {"url": "https://example.org/feed"},
     }.items()
 }
 
@@ -127,6 +132,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Mapping[
         store.put_ontology([document])
         store.subscribe(RECORD, "urn:ann", Webhook(f"https://example.org/{MARK}", SECRET))
         store.subscribe(GRUNGE, "urn:ann")
+        store.sources.add("urn:ann", f"https://example.org/{MARK}")
         model = model_of_documents([document])
         store.propose(proposals(GRUNGE, parse_subscription(GRUNGE, model), model), "urn:ann", "i")
         store.people.put(Person("urn:ann"))

@@ -20,6 +20,7 @@ from triplewire.broker import (
     metrics,
     notifications,
     ontologies,
+    sources,
     subscriptions,
     suggestions,
     web,
@@ -100,7 +101,7 @@ def create_app(
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
-    told = (events, subscriptions, notifications, deliveries)
+    told = (events, sources, subscriptions, notifications, deliveries)
     for room in (*told, ontologies, concepts, suggestions, accounts, audit, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(app.openapi)

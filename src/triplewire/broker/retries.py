@@ -82,7 +82,7 @@ def _said(status: int) -> str:
 def _retry_after(header: str, now: datetime) -> timedelta:
     """For how long a receiver asks to be left alone, in seconds or until a date; not at all, if it says neither."""
     if header.isascii() and header.isdigit():
-        return timedelta(seconds=min(int(header[:9]), LONGEST_DELAY.total_seconds()))
+        return timedelta(seconds=int(header[:9]))
     try:
         until = parsedate_to_datetime(header)
     except (ValueError, TypeError):

@@ -22,6 +22,7 @@ from triplewire.broker.dispatcher import Dispatcher
 from triplewire.broker.logs import set_up
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
+from triplewire.broker.poller import Poller
 from triplewire.broker.pressure import MEBIBYTE, Limits
 from triplewire.broker.quotas import Quotas
 from triplewire.broker.retention import keep_trimming
@@ -128,6 +129,7 @@ async def _serve(
         background = [
             group.create_task(_tell(server, store, listener, configuration.sample is not None)),
             group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer).run()),
+            group.create_task(Poller(store, addresses, app.state.shared.publish).run()),
             group.create_task(keep_trimming(store, configuration.keep_days, configuration.keep_size)),
         ]
         if configuration.pipeline == "embedded":

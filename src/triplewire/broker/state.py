@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ from triplewire.broker.publisher import Publisher
 from triplewire.broker.quotas import Allowance
 from triplewire.broker.supervisor import Standing
 from triplewire.broker.trial import Recent
+from triplewire.lift.cloudevents import Envelope
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Store
 
@@ -46,6 +48,11 @@ class State:
     """Callbacks that are being asked whether they are meant."""
     under_way: set[tuple[str, str]] = field(default_factory=set)
     """Requests with a key that are being carried out, by caller and key."""
+
+    async def publish(self, envelopes: Sequence[Envelope], publisher: str) -> list[int]:
+        """The events' log positions, once they are durable; refused if no more can be taken in."""
+        await self.pressure.check(self.publisher, len(envelopes))
+        return await self.publisher.publish(envelopes, publisher)
 
 
 def _shared(request: Request) -> State:

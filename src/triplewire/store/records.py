@@ -330,3 +330,43 @@ class Change:
     kind: str
     id: str
     what: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A feed that is read for a user. ``seen`` are the hashes of the entries that are known, by their ids.
+
+    It is read when it is ``due``; ``pause``, in seconds, is how long it was left alone before.
+    """
+
+    number: int
+    owner: str
+    url: str
+    state: str
+    created: str
+    due: str
+    pause: int
+    tag: str
+    modified: str
+    seen: tuple[str, ...]
+    reads: int
+    published: int
+    failing_since: str | None
+    reason: str
+    last_success: str | None
+    last_change: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What came of reading a source: with a ``reason`` nothing; else so many entries were new, ``seen`` are known."""
+
+    moment: str
+    due: str
+    pause: int
+    reason: str = ""
+    state: str = "active"
+    tag: str = ""
+    modified: str = ""
+    seen: Sequence[str] = ()
+    published: int = 0

@@ -15,6 +15,7 @@ from triplewire.store.ontologies import Ontologies
 from triplewire.store.outcomes import Outcomes
 from triplewire.store.people import People
 from triplewire.store.retention import Retention
+from triplewire.store.sources import Sources
 from triplewire.store.subscriptions import Subscriptions
 from triplewire.store.users import Users
 
@@ -34,6 +35,7 @@ class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
         self.deliveries = Deliveries(self._reading, self._writing)
         self.mailboxes = Mailboxes(self._reading, self._writing)
         self.people = People(self._reading, self._writing)
+        self.sources = Sources(self._reading, self._writing)
         self.users = Users(self._reading, self._writing)
 
     def probe(self) -> None:

@@ -1,0 +1,86 @@
+"""Sources: feeds that users have us read, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from triplewire.errors import UsageError
+from triplewire.store.deliveries import Connecting
+from triplewire.store.moments import now
+from triplewire.store.records import Reading, Source
+from triplewire.store.tables import sources
+
+MOST = 100
+FIRST_PAUSE = 900
+AT_FIRST: dict[str, Any] = {"due": "", "pause": FIRST_PAUSE, "tag": "", "modified": "", "seen": "[]", "reason": ""}
+
+
+class Sources:
+    """The sources of a store."""
+
+    def __init__(self, reading: Connecting, writing: Connecting) -> None:
+        self._reading = reading
+        self._writing = writing
+
+    def add(self, owner: str, url: str) -> tuple[Source, bool]:
+        """Have a feed be read, from now on; and whether that is new."""
+        with self._writing() as connection:
+            same = (sources.c.owner == owner) & (sources.c.url == url)
+            known = connection.execute(select(sources).where(same)).first()
+            if known is not None:
+                return source_of(known), False
+            if (connection.scalar(select(func.count()).where(sources.c.owner == owner)) or 0) >= MOST:
+                raise UsageError(f"{owner} has {MOST} sources already, which is the most that one may have")
+            row = AT_FIRST | {"owner": owner, "url": url, "state": "active", "created": now()}
+            connection.execute(insert(sources).values(row | {"reads": 0, "published": 0}))
+            return source_of(connection.execute(select(sources).where(same)).one()), True
+
+    def remove(self, number: int) -> None:
+        """Read a feed no more."""
+        with self._writing() as connection:
+            connection.execute(delete(sources).where(sources.c.number == number))
+
+    def at(self, number: int) -> Source | None:
+        with self._reading() as connection:
+            return _found(connection, number)
+
+    def listed(self, after: int, limit: int, owner: str | None = None) -> list[Source]:
+        """Sources in the order in which they were added, beginning after a number; those of one owner."""
+        query = select(sources).where(sources.c.number > after)
+        if owner is not None:
+            query = query.where(sources.c.owner == owner)
+        with self._reading() as connection:
+            return [source_of(row) for row in connection.execute(query.order_by(sources.c.number).limit(limit))]
+
+    def due(self, moment: str) -> list[Source]:
+        """The sources that are to be read now, the longest due first."""
+        query = select(sources).where(sources.c.state == "active", sources.c.due <= moment).order_by(sources.c.due)
+        with self._reading() as connection:
+            return [source_of(row) for row in connection.execute(query)]
+
+    def settle(self, source: Source, reading: Reading) -> None:
+        """Write what came of reading a feed."""
+        values: dict[str, Any] = {"reads": sources.c.reads + 1, "due": reading.due, "pause": reading.pause}
+        values |= {"state": reading.state, "reason": reading.reason}
+        if reading.reason:
+            values["failing_since"] = func.coalesce(sources.c.failing_since, reading.moment)
+        else:
+            values |= {"failing_since": None, "last_success": reading.moment}
+            values |= {"tag": reading.tag, "modified": reading.modified, "seen": json.dumps(list(reading.seen))}
+            values["published"] = sources.c.published + reading.published
+        if reading.published:
+            values["last_change"] = reading.moment
+        with self._writing() as connection:
+            connection.execute(update(sources).where(sources.c.number == source.number).values(values))
+
+
+def _found(connection: Connection, number: int) -> Source | None:
+    row = connection.execute(select(sources).where(sources.c.number == number)).first()
+    return None if row is None else source_of(row)
+
+
+def source_of(row: Row[Any]) -> Source:
+    return Source(**{**row._mapping, "seen": tuple(json.loads(row.seen))})
