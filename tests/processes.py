@@ -33,6 +33,13 @@ def name(pid: int) -> str:
     return ""
 
 
+def command_line(pid: int) -> bytes:
+    """What a process was started as; nothing if it has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
 def _status(entry: Path) -> tuple[str, int]:
     """A process's state and its parent."""
     with contextlib.suppress(OSError):

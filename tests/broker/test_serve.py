@@ -247,14 +247,6 @@ def test_a_request_to_terminate_ends_it_cleanly_while_spark_is_starting(tmp_path
         check_clean_end(running, running.process.terminate)
 
 
-def test_a_server_that_is_killed_leaves_no_pipeline_behind(tmp_path: Path) -> None:
-    with serving(tmp_path, "--port", "0") as running:
-        wait_for_java(running)
-        started = descendants(running.process.pid)
-        running.process.kill()
-        assert still_there(started, patience=240) == set()
-
-
 def wait_for_java(running: Running, patience: float = 240) -> None:
     deadline = time.monotonic() + patience
     while not any(name(pid) == "java" for pid in descendants(running.process.pid)):
