@@ -25,11 +25,16 @@ from triplewire.pipeline.history import FileHistory
 
 
 def plainly(
-    ontology: list[Path], subscriptions: Path, events: list[Path], bindings: bool, lifting: Path
+    ontology: list[Path],
+    subscriptions: Path,
+    events: list[Path],
+    bindings: bool,
+    lifting: Path,
+    name: str = "brute",
 ) -> tuple[str, list[Refusal]]:
     """Matches and refusals without Spark, as ``triplewire match`` has them."""
     model = load_model(ontology)
-    matcher = make_matcher("brute", model)
+    matcher = make_matcher(name, model)
     refused = list(add_subscriptions(read_lines(subscriptions), matcher, model))
     results = list(match_lines(chain.from_iterable(map(read_lines, events)), matcher, bindings, load_lifting(lifting)))
     refused += [result for result in results if not isinstance(result, str)]
