@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,11 +19,20 @@ from triplewire.store import store_url as embedded
 # Functions of a test module travel to Spark's workers by name, so workers must find the tests' folder.
 WORKERS_FIND_TESTS = {"spark.executorEnv.PYTHONPATH": str(Path(__file__).parent)}
 
+# Where `scripts/kafka-jars` puts the jars of Spark's connector, in `spark`, and of a broker, in `broker`.
+KAFKA = Path(os.environ.get("TRIPLEWIRE_KAFKA_JARS") or Path(sys.prefix, "kafka"))
+KAFKA_CONNECTOR = {
+    "spark.jars": ",".join(map(str, sorted(KAFKA.glob("spark/*.jar")))),
+    # A producer that is kept for ten minutes would complain for as long that its broker is gone.
+    "spark.kafka.producer.cache.timeout": "1s",
+    "spark.kafka.producer.cache.evictorThreadRunInterval": "1s",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one SparkSession of a test run, started by the first test that asks for it."""
-    spark = session(settings=WORKERS_FIND_TESTS)
+    spark = session(settings=WORKERS_FIND_TESTS | KAFKA_CONNECTOR)
     yield spark
     spark.stop()
 

@@ -208,18 +208,7 @@ def _number(text: str | None) -> int | None:
 
 
 def shown(found: Notification) -> dict[str, Any]:
-    return {
-        "id": found.number,
-        "event": found.event,
-        "source": found.source,
-        "position": found.position,
-        "subscription": found.subscription,
-        "sequence": found.sequence,
-        "score": found.score,
-        "bindings": found.bindings,
-        "created": found.created,
-        "cloudevent": read_json(found.body) if found.body else None,
-    }
+    return found.as_dict()
 
 
 def shown_letter(letter: DeadLetter) -> dict[str, Any]:

@@ -266,6 +266,9 @@ def stream(
         str | None,
         typer.Option(metavar="folder:DIR|kafka:HOST:PORT/TOPIC", help="Put the events from here into the log."),
     ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="kafka:HOST:PORT/TOPIC", help="Send the notifications here, too.")
+    ] = None,
     after: Annotated[
         str | None,
         typer.Option("--from", metavar="N|TIME", help="Replay: match again what is after this position or time."),
@@ -299,6 +302,7 @@ def stream(
         archive or home / "archive",
         source,
         place,
+        to,
     )
 
 

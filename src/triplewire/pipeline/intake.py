@@ -81,18 +81,28 @@ def _folder(spark: SparkSession, folder: Path, lifting: Lifting) -> DataFrame:
 
 def _topic(spark: SparkSession, place: str, lifting: Lifting) -> DataFrame:
     """The envelopes of a topic: structured CloudEvents, one a record."""
-    servers, _, topic = place.partition("/")
+    servers, topic = topic_of(place)
     options = {"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"}
     reader = spark.readStream.format("kafka").options(**options, maxOffsetsPerTrigger=str(RECORDS))
     try:
         found = reader.load()
     except AnalysisException as error:
-        raise UsageError(
-            "Spark's connector to Kafka is missing: name it with --packages or --jars, in the version of this Spark "
-            f"({spark.version}), org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION ({error.getCondition()})"
-        ) from None
+        raise no_connector(spark, error) from None
     records = found.selectExpr("concat_ws('/', topic, partition, offset) as place", "value")
     return records.mapInArrow(partial(read_records, size_limit=lifting.size_limit), ENVELOPES)
+
+
+def topic_of(place: str) -> tuple[str, str]:
+    """The servers and the topic of ``HOST:PORT/TOPIC``."""
+    servers, _, topic = place.partition("/")
+    return servers, topic
+
+
+def no_connector(spark: SparkSession, error: AnalysisException) -> UsageError:
+    return UsageError(
+        "Spark's connector to Kafka is missing: name it with --packages or --jars, in the version of this Spark "
+        f"({spark.version}), org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION ({error.getCondition()})"
+    )
 
 
 def read_files(batches: Iterable[pa.RecordBatch], folder: Path, size_limit: int) -> Iterator[pa.RecordBatch]:

@@ -27,6 +27,7 @@ from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
 from triplewire.pipeline.intake import start_intake
+from triplewire.pipeline.outlet import start_outlet
 from triplewire.pipeline.report import Reporter, counting
 from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
@@ -56,14 +57,15 @@ def run_stream(
     archive: Path | None = None,
     source: str | None = None,
     after: int | datetime | None = None,
+    target: str | None = None,
 ) -> None:
     """Match events as they arrive, until asked to end by a signal, or the log up to a position is done.
 
     The session, with the settings of a ``STREAM``, is asked for when it is needed, and ended.
 
-    Events of a ``source``, a folder or a topic, are put into the log as they come. ``after`` replays the log from a
-    position or a time on: what is known already stays as it is, and what was missing is added. What is lifted is kept
-    in an ``archive``.
+    Events of a ``source``, a folder or a topic, are put into the log as they come, and notifications are sent to a
+    topic, the ``target``. ``after`` replays the log from a position or a time on: what is known already stays as it is,
+    and what was missing is added. What is lifted is kept in an ``archive``.
 
     ``lifting`` is a folder of settings, read here once: every worker has the same, and a change of it waits for the
     next start.
@@ -80,6 +82,8 @@ def run_stream(
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
                 queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
+            if target is not None:
+                queries.append(start_outlet(spark, target, store, checkpoint.with_name("outlet")))
             with closing(_keeper(store, checkpoint)) as keeper:
                 _wait(queries, Store(store), until, parent, signals, archive, keeper)
             for query in queries:

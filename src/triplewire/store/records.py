@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from triplewire.concepts.proposed import Proposal
+from triplewire.lift.documents import read_json
 from triplewire.store.terms import Terms
 
 LOCAL = "local"
@@ -136,6 +137,21 @@ class Notification:
     version: str = ""
     owner: str = ""
     received: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the subscriber reads, with the event as it was published."""
+        return {
+            "id": self.number,
+            "event": self.event,
+            "source": self.source,
+            "position": self.position,
+            "subscription": self.subscription,
+            "sequence": self.sequence,
+            "score": self.score,
+            "bindings": self.bindings,
+            "created": self.created,
+            "cloudevent": read_json(self.body) if self.body else None,
+        }
 
 
 @dataclass(frozen=True)
