@@ -1,0 +1,73 @@
+"""Users and tokens in either kind of database, and whose a notification is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from triplewire.errors import UsageError
+from triplewire.store import Outcome, Store
+from triplewire.store.users import ADMIN, SCOPES
+
+OWNERS = ("ann", "bob")
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    with closing(Store(store_url)) as store:
+        yield store
+
+
+def test_a_token_is_good_for_what_both_it_and_its_user_may_do(store: Store) -> None:
+    for most in ((), ("publish",), ("publish", "subscribe"), (ADMIN,), SCOPES):
+        name = "-".join(most) or "none"
+        store.users.add(name, SCOPES)
+        _, text = store.users.issue(name, scopes=("publish", "ontology"))
+        store.users.change(name, most)
+        found = store.users.bearer(text)
+        assert found is not None
+        wanted = {"publish", "ontology"}
+        assert found.scopes == (wanted if ADMIN in most else wanted & set(most))
+
+
+def test_names_are_taken_once_and_case_counts(store: Store) -> None:
+    for name in ("ann", "Ann", "urn:ann"):
+        store.users.add(name)
+    with pytest.raises(UsageError, match="already"):
+        store.users.add("ann")
+    assert [user.name for user in store.users.listed()] == ["Ann", "ann", "urn:ann"]
+
+
+Step = st.sampled_from(["event", *OWNERS, "end"])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(Step, min_size=3, max_size=25))
+def test_a_notification_is_theirs_who_had_the_subscription_at_the_event(store: Store, steps: list[str]) -> None:
+    """An id changes hands at random; after each event the one who has it is told, and nobody else, from 1 on."""
+    id_ = f"s{store.last_change()}-{store.last_position()}"
+    has: str | None = None
+    told: dict[str, list[str]] = {owner: [] for owner in OWNERS}
+    for step in steps:
+        if step == "event":
+            event = f"e{store.last_position() + 1}"
+            [position] = store.append([("source", event, "{}")])
+            if has is not None:
+                store.record([Outcome(position, event, id_, 1.0, "[]")], [], position)
+                told[has].append(event)
+        elif step == "end" and has is not None:
+            store.unsubscribe(id_)
+            has = None
+        elif step in OWNERS and has is None:
+            store.subscribe({"id": id_, "pattern": json.dumps(step)}, step)
+            has = step
+    for owner in OWNERS:
+        found = store.notifications(subscription=id_, owner=owner)
+        assert [(one.event, one.sequence) for one in found] == [(e, n) for n, e in enumerate(told[owner], 1)]
+    everybody = [one.event for one in store.notifications(subscription=id_)]
+    assert sorted(everybody) == sorted(told["ann"] + told["bob"])
