@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path
 
-from triplewire.broker.bodies import json_object
+from triplewire.broker.bodies import ExactJSONResponse, json_object
 from triplewire.broker.gate import Caller
+from triplewire.broker.pages import Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.users import Administrator, Anybody
@@ -27,9 +28,9 @@ Number = Annotated[int, Path(ge=1, lt=1 << 63)]
 
 
 @router.get("/v1/users")
-def list_users(_: Administrator, shared: Shared) -> dict[str, Any]:
+def list_users(_: Administrator, shared: Shared, page: Paged) -> ExactJSONResponse:
     """All users, by name."""
-    return {"items": [_shown(user) for user in shared.store.users.listed()]}
+    return page.of_all(shared.store.users.listed(), _shown)
 
 
 @router.post("/v1/users", status_code=HTTPStatus.CREATED)
@@ -68,9 +69,9 @@ def change_user(_: Administrator, shared: Shared, body: Body, name: str) -> dict
 
 
 @router.get("/v1/tokens")
-def list_tokens(caller: Anybody, shared: Shared) -> dict[str, Any]:
+def list_tokens(caller: Anybody, shared: Shared, page: Paged) -> ExactJSONResponse:
     """The caller's tokens or, for an administrator, everybody's; the texts themselves are nowhere kept."""
-    return {"items": [token.as_dict() for token in shared.store.users.tokens(caller.only)]}
+    return page.of_all(shared.store.users.tokens(caller.only), lambda token: token.as_dict())
 
 
 @router.post("/v1/tokens", status_code=HTTPStatus.CREATED)

@@ -31,6 +31,7 @@ from triplewire.broker.gate import Gate
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
 from triplewire.broker.model import Models
+from triplewire.broker.openapi import describe
 from triplewire.broker.pressure import Limits, Pressure
 from triplewire.broker.problems import answer_with_problems
 from triplewire.broker.publisher import Publisher
@@ -104,7 +105,7 @@ def create_app(
     told = (events, sources, subscriptions, notifications, deliveries)
     for room in (*told, ontologies, concepts, suggestions, accounts, audit, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
-    app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(app.openapi)
+    app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS)
