@@ -6,6 +6,7 @@ TriplewireError
 ├── SubscriptionError     a subscription that cannot be understood; knows language, line and column
 ├── UsageError            a call that cannot be carried out as asked
 ├── StoreError            the store cannot do what is needed of it
+│   └── StoreFullError    … as its disk is full
 └── IndexFolderError      a folder that holds no index, or a damaged one
 
 Each carries a sentence a user can act on. ``as_dict`` is what the command line and the broker print.
@@ -40,6 +41,10 @@ class UsageError(TriplewireError):
 
 class StoreError(TriplewireError):
     """The store cannot do what is needed of it."""
+
+
+class StoreFullError(StoreError):
+    """The store's disk is full. Nothing of what was to be written is there, and everything else still is."""
 
 
 class IndexFolderError(TriplewireError):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import event
 
-from tests.broker.clients import cloudevent, publish
+from tests.broker.clients import cloudevent, notify, publish, subscription
+from triplewire.store import Store
 
 
 @pytest.mark.usefixtures("store")
@@ -23,6 +28,55 @@ def test_every_request_that_needs_the_store_is_answered_with_a_problem(broker: h
     for answer in (*map(broker.get, addresses), publish(broker, cloudevent())):
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
         assert str(tmp_path) not in answer.text
+
+
+@contextmanager
+def every_connection(store: Store, statement: str) -> Iterator[None]:
+    """Have a statement hold for every connection that is opened meanwhile."""
+    engine = store._database._engine
+
+    def say(connection: Any, _: object) -> None:
+        connection.execute(statement)
+        connection.commit()
+
+    event.listen(engine, "connect", say)
+    engine.dispose()
+    try:
+        yield
+    finally:
+        event.remove(engine, "connect", say)
+        engine.dispose()
+
+
+def test_a_full_disk_takes_nothing_in_and_loses_nothing(broker: httpx.Client, store: Store) -> None:
+    large = {"data": f"# {'x' * 5000}"}
+    with store._database.reading() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    accepted: list[tuple[int, str]] = []
+    with every_connection(store, f"PRAGMA max_page_count = {pages + 20}"):
+        while (answer := publish(broker, cloudevent(f"e{len(accepted) + 1}", **large))).status_code == 202:
+            accepted.append((answer.json()["position"], answer.json()["id"]))
+        assert (answer.status_code, answer.headers["content-type"]) == (507, "application/problem+json")
+        assert "nothing of this was accepted" in answer.json()["detail"]
+        batch = [cloudevent(f"b{number}", **large) for number in range(9)]
+        assert publish(broker, batch, "application/cloudevents-batch+json").status_code == 507
+        assert broker.get("/v1/notifications").status_code == 200
+    assert accepted
+    assert [(found.position, found.id) for found in store.events(0, 1 << 40)] == accepted
+    answer = publish(broker, cloudevent("later"))
+    assert (answer.status_code, answer.json()["position"]) == (202, len(accepted) + 1)
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+def test_a_store_that_cannot_be_written_to_is_still_read(broker: httpx.Client, store: Store) -> None:
+    notify(store, "s1")
+    read_only = {"sqlite": "PRAGMA query_only = ON", "postgresql": "SET default_transaction_read_only = on"}
+    with every_connection(store, read_only[store._database.kind]):
+        assert publish(broker, cloudevent("e2")).status_code == 503
+        assert broker.post("/v1/subscriptions", json=subscription()).status_code == 503
+        assert [one["event"] for one in broker.get("/v1/notifications").json()["items"]] == ["e1"]
+        assert broker.get("/v1/notifications/1/event").status_code == 200
+    assert publish(broker, cloudevent("e2")).json()["position"] == 2
 
 
 def test_a_database_that_is_none_is_one_line(tmp_path: Path) -> None:

@@ -129,6 +129,19 @@ def test_whoever_follows_the_log_sees_all_of_many_writers_in_order(store, store_
     assert [o.version for o in store.ontologies()] == list(range(1, 41))
 
 
+def test_any_sign_may_be_in_a_text(store):
+    texts = ["a\x00b", "a\U0010ffff0b", "\x00", "\U0010ffff", "\U0010ffff1\x00", "é\n"]
+    positions = store.append([("source", text, text) for text in texts])
+    assert store.append([("source", text, text) for text in texts]) == positions == [1, 2, 3, 4, 5, 6]
+    assert [(e.id, e.body) for e in store.events(0, 9)] == [(text, text) for text in texts]
+    assert [e.position for e in store.events_saying(["\x00"], 0, 9)] == [1, 3, 5]
+    for text in texts:
+        store.subscribe({"id": text})
+        store.record([Outcome(1, text, text, 1.0, "[]")], [DeadLetter(1, text)], 1)
+        assert [(n.event, n.subscription) for n in store.notifications(subscription=text)] == [(text, text)]
+    assert [one.id for one in store.subscriptions()] == texts
+
+
 def test_a_file_that_is_no_database_is_refused_by_name(tmp_path):
     (tmp_path / "triplewire.db").write_bytes(b"something else\n" * 1000)
     with pytest.raises(StoreError, match=r"triplewire\.db: file is not a database"):

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from triplewire.broker.logs import request_id
-from triplewire.errors import EventError, OntologyError, StoreError, SubscriptionError
+from triplewire.errors import EventError, OntologyError, StoreError, StoreFullError, SubscriptionError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -64,6 +64,9 @@ def answer_with_problems(app: FastAPI) -> None:
     @app.exception_handler(StoreError)
     def _store(_: Request, error: StoreError) -> JSONResponse:
         logger.error("%s", error)
+        if isinstance(error, StoreFullError):
+            detail = "the disk is full, and nothing of this was accepted; try again later"
+            return ProblemError(HTTPStatus.INSUFFICIENT_STORAGE, detail).response()
         return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now; try again later").response()
 
     @app.exception_handler(RequestValidationError)

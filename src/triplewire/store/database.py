@@ -6,6 +6,7 @@ number has seen all that will ever be below it.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
-from triplewire.errors import StoreError, UsageError
+from triplewire.errors import StoreError, StoreFullError, UsageError
 from triplewire.store import schema
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
@@ -52,7 +53,8 @@ class Database:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"{self.name}: {str(error.orig).strip()}") from error
+            kind = StoreFullError if _is_full(error.orig) else StoreError
+            raise kind(f"{self.name}: {str(error.orig).strip()}") from error
         except NoneFree as error:
             raise StoreError(f"{self.name}: all connections are in use") from error
 
@@ -132,6 +134,12 @@ def _parsed(url: str) -> URL:
     if parsed.get_backend_name() not in (SQLITE, POSTGRESQL):
         raise UsageError("a store's address is sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     return parsed
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether a driver says that there is no room on the disk."""
+    full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return full or getattr(error, "sqlstate", None) == "53100"
 
 
 def _sqlite(url: URL) -> Engine:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, or_, select
+from sqlalchemy import Connection, func, insert, literal, or_, select
 
 from triplewire.store.database import POSTGRESQL, Part
 from triplewire.store.moments import last_position, moment_of, now
 from triplewire.store.records import LOCAL, StoredEvent
-from triplewire.store.tables import events
+from triplewire.store.tables import Text, events
 
 
 class Log(Part):
@@ -42,7 +42,7 @@ class Log(Part):
         """The events with ``after < position <= upto`` that have one of some texts in them."""
         query = select(events.c.position, events.c.source, events.c.id, events.c.body).order_by(events.c.position)
         place = func.strpos if self._database.kind == POSTGRESQL else func.instr
-        saying = or_(*(place(events.c.body, text) > 0 for text in texts))
+        saying = or_(*(place(events.c.body, literal(text, Text)) > 0 for text in texts))
         query = query.where(events.c.position > after, events.c.position <= upto, saying)
         with self._reading() as connection:
             return [StoredEvent(*row) for row in connection.execute(query)]

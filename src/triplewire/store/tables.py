@@ -5,14 +5,46 @@ Whoever changes a table adds a revision to ``migrations/versions``, which makes 
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, Table, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    TypeDecorator,
+    UniqueConstraint,
+)
 from sqlalchemy import Text as AnyText
 
 metadata = MetaData()
 
 Number = BigInteger().with_variant(Integer(), "sqlite")
 """Sixty-four bits. SQLite has one kind of integer, and counts rows by that name only."""
-Text = AnyText().with_variant(AnyText(collation="C"), "postgresql")
+
+
+class AnySign(TypeDecorator[str]):
+    """Texts of any signs in PostgreSQL, which has none with the number 0: it stands there as a mark and a ``0``."""
+
+    impl = AnyText
+    cache_ok = True
+    mark = "\U0010ffff"
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or ("\x00" not in value and self.mark not in value):
+            return value
+        return value.replace(self.mark, f"{self.mark}1").replace("\x00", f"{self.mark}0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or self.mark not in value:
+            return value
+        return value.replace(f"{self.mark}0", "\x00").replace(f"{self.mark}1", self.mark)
+
+
+Text = AnyText().with_variant(AnySign(collation="C"), "postgresql")
 """Compared by code points, as SQLite does and Python, whatever the language of the database."""
 
 events = Table(
