@@ -10,8 +10,9 @@ import pytest
 
 from tests.pipeline.world import offer
 from triplewire.broker.health import report
+from triplewire.broker.meters import Meters
 from triplewire.broker.metrics import exposition
-from triplewire.store import Outcome, Store, store_url
+from triplewire.store import Outcome, Store, Webhook, store_url
 
 REPORT = {
     "at": 0,
@@ -69,3 +70,25 @@ def test_what_the_pipeline_reports_is_told(store: Store, tmp_path: Path) -> None
 def test_a_report_cut_short_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / "pipeline.json").write_text('{"at": 1')
     assert report(tmp_path) is None
+
+
+def test_what_is_sent_is_told_by_channel(store: Store) -> None:
+    meters = Meters()
+    store.subscribe({"id": "s"}, webhook=Webhook("https://x.example/", "whsec_"))
+    [position] = store.append([offer(9)])
+    store.record([Outcome(position, "e9", "s", 1.0, "[]")], [], position)
+    meters.received["webhook"] += 3
+    meters.failed["email"] += 1
+    for seconds in (0.01, 0.3, 9999):
+        meters.waits["webhook"].observe(seconds)
+    lines = list(exposition(store, None, meters))
+    for line in (
+        'triplewire_delivery_received_total{channel="webhook"} 3.0',
+        'triplewire_delivery_failed_total{channel="email"} 1.0',
+        'triplewire_delivery_pending{channel="webhook"} 1.0',
+        'triplewire_delivery_seconds_bucket{channel="webhook",le="0.05"} 1',
+        'triplewire_delivery_seconds_bucket{channel="webhook",le="0.5"} 2',
+        'triplewire_delivery_seconds_bucket{channel="webhook",le="+Inf"} 3',
+        'triplewire_delivery_seconds_count{channel="webhook"} 3',
+    ):
+        assert line in lines

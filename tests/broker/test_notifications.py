@@ -39,6 +39,7 @@ def test_a_notification_tells_what_matched_and_how(broker: httpx.Client, store: 
         "sequence": 1,
         "score": 1.0,
         "bindings": [{"?1": "_:pc"}],
+        "explanation": "/v1/notifications/1/explanation",
         "cloudevent": cloudevent("e1"),
     }
 
@@ -240,3 +241,16 @@ def test_a_notification_outlives_its_event_and_says_so(broker: httpx.Client, sto
         answer = broker.get(f"/v1/notifications/1/{part}")
         assert (answer.status_code, answer.headers["content-type"]) == (410, "application/problem+json")
         assert "'e1' is no longer kept" in answer.json()["detail"]
+
+
+def test_the_event_comes_as_rdf_in_the_syntax_that_is_asked_for(broker: httpx.Client, store: Store) -> None:
+    notify(store, "s1")
+    asked = "format=application%2Fn-triples"
+    [listed] = broker.get(f"/v1/notifications?{asked}").json()["items"]
+    with listening(broker, f"/v1/notifications/stream?after=0&{asked}") as messages:
+        streamed = next(messages)[1]
+    assert listed == streamed
+    assert listed["rdf"]["format"] == "application/n-triples"
+    assert "_:H <http://example.org/auction#target> _:pc ." in listed["rdf"]["text"]
+    assert "rdf" not in broker.get("/v1/notifications").json()["items"][0]
+    assert broker.get("/v1/notifications?format=text/html").status_code == 400

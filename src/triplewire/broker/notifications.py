@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from http import HTTPStatus
 from time import monotonic
 from typing import Annotated, Any
 
 import anyio
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from triplewire.broker.bodies import ExactJSONResponse, parse_json
@@ -20,6 +20,7 @@ from triplewire.broker.pages import After, Paged
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.broker.users import Publisher, Subscriber
+from triplewire.errors import EventError
 from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.lifting import Lifting
@@ -40,26 +41,39 @@ LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 EXPLANATIONS = ("application/json", "image/svg+xml", "text/plain")
 Number = Annotated[int, Path(ge=0, lt=1 << 63)]
 
+
+def _syntax(format: Annotated[str | None, Query(description="A media type of RDF.")] = None) -> str | None:  # noqa: A002
+    if format is not None and format not in FORMATS:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"'format' should be one of {', '.join(FORMATS)}")
+    return format
+
+
+Syntax = Annotated[str | None, Depends(_syntax)]
+
 router = APIRouter(tags=["notifications"])
 
 
 @router.get("/v1/notifications")
 def list_notifications(
-    caller: Subscriber, shared: Shared, page: Paged, subscription: str | None = None
+    caller: Subscriber, shared: Shared, page: Paged, syntax: Syntax, subscription: str | None = None
 ) -> ExactJSONResponse:
-    """Notifications in the order in which they arose; of one subscription, if it is named."""
+    """Notifications in the order in which they arose; of one subscription, if it is named.
+
+    With ``format``, a media type of RDF, each has its event in it as ``rdf``.
+    """
     rows = shared.store.notifications(page.after, page.more, subscription, caller.only)
-    return page.of(rows, shown, lambda found: found.number)
+    return page.of(rows, lambda found: told(found, syntax, shared.lifting), lambda found: found.number)
 
 
 @router.get("/v1/notifications/stream", response_class=EventSourceResponse)
 async def stream_notifications(
     caller: Subscriber,
     shared: Shared,
+    syntax: Syntax,
     after: After | None = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> EventSourceResponse:
-    """Server-sent events, one per notification, its number as id.
+    """Server-sent events, one per notification, its number as id. With ``format``, each has its event as ``rdf``.
 
     Begins after ``Last-Event-ID``, else after the number in ``after``, else with what comes new. So it does after a
     number that is yet to be given out: it was an earlier store's.
@@ -70,7 +84,7 @@ async def stream_notifications(
     if asked is None:
         asked = after
     start = newest if asked is None else min(asked, newest)
-    messages = _messages(shared, start, caller)
+    messages = _messages(shared, start, caller, syntax)
     return EventSourceResponse(messages, ping=HEARTBEAT, shutdown_event=anyio.Event(), shutdown_grace_period=1)
 
 
@@ -186,7 +200,7 @@ def list_dead_letters(caller: Publisher, shared: Shared, page: Paged) -> ExactJS
     return page.of(rows, shown_letter, lambda found: found.position)
 
 
-async def _messages(shared: State, after: int, caller: Caller) -> AsyncIterator[ServerSentEvent]:
+async def _messages(shared: State, after: int, caller: Caller, syntax: str | None) -> AsyncIterator[ServerSentEvent]:
     """What comes for a caller, as long as they are let in."""
     looked = monotonic()
     with shared.allowance.streaming(caller):
@@ -198,7 +212,8 @@ async def _messages(shared: State, after: int, caller: Caller) -> AsyncIterator[
                     looked = monotonic()
                     if not await asyncio.to_thread(shared.gate.still_knows, caller):
                         return
-                yield ServerSentEvent(id=str(found.number), data=write_json(shown(found)).translate(LINE_ENDS))
+                whole = told(found, syntax, shared.lifting)
+                yield ServerSentEvent(id=str(found.number), data=write_json(whole).translate(LINE_ENDS))
     yield ServerSentEvent(retry=AGAIN, comment="the broker is going down")
 
 
@@ -208,7 +223,16 @@ def _number(text: str | None) -> int | None:
 
 
 def shown(found: Notification) -> dict[str, Any]:
-    return found.as_dict()
+    return found.as_dict() | {"explanation": f"/v1/notifications/{found.number}/explanation"}
+
+
+def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str, Any]:
+    """A notification as it is shown, with its event as RDF if a format is named, and if it can still be read."""
+    whole = shown(found)
+    if format_ is not None:
+        with suppress(EventError, ValueError):  # lifted by other settings than today's; it is told as published anyway
+            whole["rdf"] = {"format": format_, "text": lower(event_of(found, lifting).graph, format_)}
+    return whole
 
 
 def shown_letter(letter: DeadLetter) -> dict[str, Any]:

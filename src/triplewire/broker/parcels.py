@@ -86,8 +86,8 @@ def content_of(found: Notification, lifting: Lifting) -> str:
     """A hash of what an event says: the same for the same graph, whatever its blank nodes are called."""
     try:
         return _canonical_hash(event_of(found, lifting).graph)
-    except (EventError, ValueError):  # lifted by other settings than today's
-        return sha256(found.body.encode()).hexdigest()
+    except (EventError, ValueError):  # lifted by other settings than today's, or not kept any more
+        return sha256(f"{found.source} {found.event} {found.body}".encode()).hexdigest()
 
 
 def _canonical_hash(graph: Graph) -> str:

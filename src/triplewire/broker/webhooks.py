@@ -5,19 +5,17 @@ from __future__ import annotations
 import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
 from triplewire.broker.addresses import Addresses
-from triplewire.broker.notifications import event_of, shown
+from triplewire.broker.notifications import told
 from triplewire.broker.problems import ProblemError
-from triplewire.errors import EventError, UsageError
+from triplewire.errors import UsageError
 from triplewire.lift.documents import write_json
 from triplewire.lift.lifting import Lifting
-from triplewire.lift.lower import lower
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Delivery, Notification, Webhook, moment_of
 
@@ -57,14 +55,6 @@ def digest(several: Sequence[Notification], format_: str, lifting: Lifting, now:
     """What a receiver is told of several at once."""
     whole = {"subscription": several[0].subscription, "notifications": [told(one, format_, lifting) for one in several]}
     return write_json({"type": DIGEST, "timestamp": moment_of(now), "data": whole}).encode()
-
-
-def told(found: Notification, format_: str, lifting: Lifting) -> dict[str, Any]:
-    """A notification, with its event as RDF and the way to its explanation."""
-    whole = shown(found) | {"explanation": f"/v1/notifications/{found.number}/explanation"}
-    with suppress(EventError, ValueError):  # lifted by other settings than today's; it is told as published anyway
-        whole["rdf"] = {"format": format_, "text": lower(event_of(found, lifting).graph, format_)}
-    return whole
 
 
 def message_id(found: Notification) -> str:

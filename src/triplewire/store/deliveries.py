@@ -117,6 +117,14 @@ class Deliveries:
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
+    def backlog(self) -> dict[str, int]:
+        """How many notifications are yet to be delivered, by channel."""
+        query = (
+            select(deliveries.c.channel, func.count()).join(notifications, _waiting()).group_by(deliveries.c.channel)
+        )
+        with self._reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
     def endpoints(self, owner: str | None = None) -> list[Endpoint]:
         """Everything that goes to one address together, by address; or what goes there of one owner's."""
         waiting = select(func.count()).where(_waiting()).correlate(deliveries).scalar_subquery()

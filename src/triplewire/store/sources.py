@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
+from triplewire.store.audit import note
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import now
 from triplewire.store.records import Reading, Source
@@ -36,12 +37,15 @@ class Sources:
                 raise UsageError(f"{owner} has {MOST} sources already, which is the most that one may have")
             row = AT_FIRST | {"owner": owner, "url": url, "state": "active", "created": now()}
             connection.execute(insert(sources).values(row | {"reads": 0, "published": 0}))
-            return source_of(connection.execute(select(sources).where(same)).one()), True
+            made = source_of(connection.execute(select(sources).where(same)).one())
+            note(connection, "source", made.number, "added")
+            return made, True
 
     def remove(self, number: int) -> None:
         """Read a feed no more."""
         with self._writing() as connection:
             connection.execute(delete(sources).where(sources.c.number == number))
+            note(connection, "source", number, "removed")
 
     def at(self, number: int) -> Source | None:
         with self._reading() as connection:
