@@ -119,18 +119,29 @@ def test_spark_runs_without_a_java_on_the_machine_and_says_nothing(path_without_
 
 
 STRICT_JOB = """
+import os
 from pathlib import Path
+from pyspark import TaskContext
 from triplewire.pipeline import jvm
 from triplewire.pipeline.session import java_options, session
 java = jvm.find()
 strict = "-XX:AOTMode=on" if java.version >= 25 else "-Xshare:on"
 spark = session(settings=java_options(jvm.read_archive(java, Path({archive!r})), strict, quick=True))
 print(spark.range(10).count())
+
+def die_once(batches):
+    if TaskContext.get().attemptNumber() == 0:
+        os._exit(1)
+    return batches
+
+print(spark.range(1).coalesce(1).mapInArrow(die_once, "id long").count())
 """
 
 
 @pytest.mark.slow
-def test_a_warm_up_leaves_an_archive_that_java_accepts() -> None:
+def test_a_warm_up_leaves_an_archive_that_java_accepts_and_a_worker_that_dies_is_told_without_java_s_frames() -> None:
     assert warmup.main() == 0
     done = run_alone(STRICT_JOB.format(archive=str(jvm.archive(jvm.find()))))
-    assert done.stdout == "10\n", done.stderr
+    assert done.stdout == "10\n1\n", done.stderr
+    assert done.stderr.count("Lost task") == 1
+    assert not re.search(r"\n\s+at |Exception in task", done.stderr), done.stderr

@@ -35,3 +35,15 @@ def test_only_spark_s_own_archives_leave_the_path(told: list[str], kept: list[st
     assert path[: len(kept)] == kept
     assert not [place for place in path if place.startswith(f"{SPARK}/")]
     assert path[-1] == "['a  b', '*']"
+
+
+def test_spark_s_daemon_becomes_a_quiet_one_and_keeps_its_arguments() -> None:
+    script = workers_python().read_text().replace("exec ", "exec echo ")
+    told_by = subprocess.run(
+        ["sh", "-s", "--", "-m", "pyspark.daemon", "pyspark.worker"],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told_by.stdout.split()[1:] == ["-m", "triplewire.pipeline.quiet", "pyspark.worker"]

@@ -281,9 +281,9 @@ def stream(
     jars: Annotated[str, typer.Option(metavar="F,…", help="Jar files that Spark is to load.")] = "",
 ) -> None:
     """Match the event log as it grows: the standing job behind `triplewire serve`."""
-    from triplewire.pipeline.session import STREAM, begin
+    from triplewire.pipeline.session import LOG_LINE, STREAM, begin
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(format=LOG_LINE)
     logging.getLogger("triplewire").setLevel(logging.INFO)
     place = _place(after)
     loaded = {"spark.jars.packages": packages, "spark.jars": jars}

@@ -16,6 +16,7 @@ def workers_python() -> Path:
 
     Spark puts copies of them, packed in archives, first on the path. From there every process compiles them anew: 0.6
     of the 0.8 seconds that it takes a process to load them, and a stream starts five, one after the other.
+    Spark's daemon, which runs those that plan, becomes one that ends its workers quietly.
     """
     return keep_script("python", _script(Path(sys.executable), Path(pyspark.__file__).parent))
 
@@ -33,6 +34,10 @@ for place in $PYTHONPATH; do
     esac
 done
 unset IFS
+if [ "$1 $2" = "-m pyspark.daemon" ]; then
+    shift 2
+    set -- -m triplewire.pipeline.quiet "$@"
+fi
 PYTHONPATH=${{path#:}}
 export PYTHONPATH
 exec {shlex.quote(str(python))} "$@"

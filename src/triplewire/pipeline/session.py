@@ -29,6 +29,8 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What ``spark-submit`` sets: it has started the JVM, and knows the master."""
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+LOG_LINE = "%(asctime)s %(levelname)s %(message)s"
+"""What a line of the log looks like, whichever process writes it."""
 
 EVERYWHERE = {
     # The same meaning of a time on every machine.

@@ -22,6 +22,7 @@ from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import OntologyError
 from triplewire.matching.engine.index import Index
+from triplewire.pipeline.session import LOG_LINE
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import Subscription
@@ -96,7 +97,7 @@ class Snapshots:
         index.save(unfinished)
         index.close()
         unfinished.rename(self.path(snapshot))
-        log.info("snapshot %s of %d subscriptions", snapshot.name, len(index))
+        log.info("made snapshot %s of %d subscriptions", snapshot.name, len(index))
         self._clean(snapshot.ontology)
 
     def _clean(self, ontology: int) -> None:
@@ -169,6 +170,8 @@ def read_revision(revision: Revision, model: ConceptModel) -> Subscription | Non
 
 
 def main(folder: str, ontology: str) -> None:
+    logging.basicConfig(format=LOG_LINE)
+    log.setLevel(logging.INFO)
     Snapshots(Path(folder), Store(os.environ[STORE])).make(int(ontology))
 
 

@@ -176,8 +176,9 @@ def _keeper(store: str, checkpoint: Path) -> Keeper:
     return Keeper(Snapshots(_snapshots(checkpoint), opened), opened)
 
 
-def write_results(results: DataFrame, _batch: int, store: Store, society: Society) -> None:
+def write_results(results: DataFrame, batch: int, store: Store, society: Society) -> None:
     """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
+    results.sparkSession.sparkContext.setJobDescription(f"{NAME}: matching batch {batch} of the log")
     groups = results.select("position", "id", "version", "told", "refusal").toArrow().to_pylist()
     outcomes = [outcome for group in groups for outcome in _outcomes(group)]
     refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
