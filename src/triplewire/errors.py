@@ -7,6 +7,7 @@ TriplewireError
 ├── UsageError            a call that cannot be carried out as asked
 ├── StoreError            the store cannot do what is needed of it
 │   └── StoreFullError    … as its disk is full
+├── DiskFullError         there is no room left for what has to be kept
 └── IndexFolderError      a folder that holds no index, or a damaged one
 
 Each carries a sentence a user can act on. ``as_dict`` is what the command line and the broker print.
@@ -45,6 +46,10 @@ class StoreError(TriplewireError):
 
 class StoreFullError(StoreError):
     """The store's disk is full. Nothing of what was to be written is there, and everything else still is."""
+
+
+class DiskFullError(TriplewireError):
+    """There is no room left for what has to be kept."""
 
 
 class IndexFolderError(TriplewireError):

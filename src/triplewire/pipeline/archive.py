@@ -251,7 +251,7 @@ class _Replacement:
         if error is None:
             self.finish()
         else:
-            self.unfinished.unlink()
+            self.unfinished.unlink(missing_ok=True)  # who failed to write it may have removed it
 
 
 def _name(first: int, last: int) -> str:

@@ -60,7 +60,8 @@ def _misfit(checkpoint: Path, store: Store) -> str | None:
 def mark_format(checkpoint: Path) -> None:
     """Note that what is in a checkpoint from now on is ours."""
     checkpoint.mkdir(parents=True, exist_ok=True)
-    (checkpoint / FORMAT_FILE).write_text(FORMAT)
+    if _format(checkpoint) != FORMAT:
+        (checkpoint / FORMAT_FILE).write_text(FORMAT)
 
 
 def _format(checkpoint: Path) -> str | None:

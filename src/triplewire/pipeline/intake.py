@@ -50,7 +50,8 @@ def start_intake(
         found = _topic(spark, place, lifting)
     else:
         raise UsageError(f"{source!r} is no source of events: folder:DIR or {KAFKA} are")
-    writer = found.writeStream.foreachBatch(partial(append, store=Store(store))).queryName(f"intake of {source}")
+    writer = found.writeStream.foreachBatch(partial(append, store=Store(store, patient=True)))
+    writer = writer.queryName(f"intake of {source}")
     writer = writer.trigger(availableNow=True) if once else writer
     return writer.option("checkpointLocation", str(checkpoint.absolute())).start()
 

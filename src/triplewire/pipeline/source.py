@@ -95,7 +95,7 @@ def open_store(url: str) -> Store:
 def _open_store(url: str, _process: int) -> Store:
     from triplewire.store import Store
 
-    return Store(url)
+    return Store(url, patient=True)
 
 
 def record_batch(events: Sequence[StoredEvent]) -> pa.RecordBatch:

@@ -26,6 +26,7 @@ from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
+from triplewire.pipeline.disk import full_disk_named
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.outlet import start_outlet
 from triplewire.pipeline.report import Reporter, counting
@@ -73,19 +74,20 @@ def run_stream(
     hard leaves a pipeline behind.
     """
     read = load_lifting(lifting)
-    with _alone(checkpoint):
+    written = [Path(store.removeprefix("sqlite:///")).parent, checkpoint, _snapshots(checkpoint), archive or checkpoint]
+    with full_disk_named(*written), _alone(checkpoint):
         spark = session()
         try:
             signals = _signals()
             Thread(target=_wake_workers, args=(spark, store, checkpoint), daemon=True).start()
-            spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store), NAME))
+            spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store, patient=True), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
             if source is not None:
                 queries.append(start_intake(spark, source, store, checkpoint.with_name("intake"), read))
             if target is not None:
                 queries.append(start_outlet(spark, target, store, checkpoint.with_name("outlet")))
             with closing(_keeper(store, checkpoint)) as keeper:
-                _wait(queries, Store(store), until, parent, signals, archive, keeper)
+                _wait(queries, Store(store, patient=True), until, parent, signals, archive, keeper)
             for query in queries:
                 _stop(query)
         finally:
@@ -102,7 +104,7 @@ def start_stream(
     after: int | datetime | None = None,
 ) -> StreamingQuery:
     """Start the query. What it has done is known to the checkpoint, and to the store, which holds each result once."""
-    opened = Store(store)
+    opened = Store(store, patient=True)
     set_aside_if_unfit(checkpoint, opened)
     options = {"store": store, "batch": str(batch)}
     if after is not None:
@@ -172,7 +174,7 @@ def _snapshots(checkpoint: Path) -> Path:
 
 
 def _keeper(store: str, checkpoint: Path) -> Keeper:
-    opened = Store(store)
+    opened = Store(store, patient=True)
     return Keeper(Snapshots(_snapshots(checkpoint), opened), opened)
 
 

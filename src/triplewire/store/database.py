@@ -6,34 +6,44 @@ number has seen all that will ever be below it.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from triplewire.errors import StoreError, StoreFullError, UsageError
 from triplewire.store import schema
 
+log = logging.getLogger(__name__)
+
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 TURN = 7_747_073
 """The number of the advisory lock that PostgreSQL's writers take turns by."""
+PAUSE = 1.0
+"""Seconds until a patient one tries again."""
 
 
 class Database:
     """A database with the tables of a store, made if there are none. Open one per process, after a fork.
 
+    Where another process keeps the database to itself, or the server is away, it is an error after a while; whoever is
+    ``patient`` waits for as long as it takes.
+
     Old tables of an embedded store are brought up to date, and a copy of it is kept. Those of a database that others
     look after are left alone unless ``upgrade`` says otherwise.
     """
 
-    def __init__(self, url: str, upgrade: bool = False) -> None:
+    def __init__(self, url: str, upgrade: bool = False, patient: bool = False) -> None:
         parsed = _parsed(url)
+        self._patient = patient
         self.name = parsed.set(query={}).render_as_string(hide_password=True)
         self.kind = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
@@ -49,8 +59,22 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for reading."""
+        with self._connected() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
+        turn = "BEGIN IMMEDIATE" if self.kind == SQLITE else f"SELECT pg_advisory_xact_lock({TURN})"
+        with self._connected(turn) as connection:
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def _connected(self, turn: str | None = None) -> Iterator[Connection]:
+        """A connection, once it is its turn."""
         try:
-            with self._engine.connect() as connection:
+            with self._connect(turn) as connection:
                 yield connection
         except DBAPIError as error:
             kind = StoreFullError if _is_full(error.orig) else StoreError
@@ -69,16 +93,22 @@ class Database:
         """Where an embedded store is."""
         return Path(self._engine.url.database or "")
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
-        with self.reading() as connection:
-            if self.kind == SQLITE:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            else:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:turn)"), {"turn": TURN})
-            yield connection
-            connection.commit()
+    def _connect(self, turn: str | None) -> Connection:
+        while True:
+            try:
+                connection = self._engine.connect()
+                try:
+                    if turn is not None:
+                        connection.exec_driver_sql(turn)
+                    return connection
+                except BaseException:
+                    connection.close()
+                    raise
+            except OperationalError as error:
+                if not (self._patient and _passes(error)):
+                    raise
+                log.warning("%s cannot be used yet, and is waited for: %s", self.name, str(error.orig).strip())
+                time.sleep(PAUSE)
 
     def _prepare(self, upgrade: bool) -> None:
         """Have the tables be those that this software knows, or refuse the store."""
@@ -126,6 +156,13 @@ def upgrade(url: str) -> None:
     Database(url, upgrade=True).close()
 
 
+def _passes(error: OperationalError) -> bool:
+    """Whether it is only that the database is locked, or the server away."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) is None
+
+
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
@@ -143,14 +180,16 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _sqlite(url: URL) -> Engine:
-    """In WAL mode: readers never wait, and a commit is on disk before it returns."""
-    engine = create_engine(url, connect_args={"timeout": 30}, hide_parameters=True)
+    """In WAL mode: readers never wait, and a commit is on disk before it returns.
+
+    Writers wait for each other for half a minute, or for as many seconds as ``?timeout=`` says.
+    """
+    engine = create_engine(url, connect_args={} if "timeout" in url.query else {"timeout": 30}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA busy_timeout=30000")
 
     return engine
 

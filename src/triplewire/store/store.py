@@ -26,10 +26,13 @@ def store_url(home: Path) -> str:
 
 
 class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
-    """An open store, in SQLite or PostgreSQL. Cheap to open; open one per process, after a fork."""
+    """An open store, in SQLite or PostgreSQL. Cheap to open; open one per process, after a fork.
 
-    def __init__(self, url: str) -> None:
-        super().__init__(Database(url))
+    A ``patient`` one waits, for as long as it takes, while somebody else keeps the database locked.
+    """
+
+    def __init__(self, url: str, patient: bool = False) -> None:
+        super().__init__(Database(url, patient=patient))
         self.url = url
         self.answers = Answers(self._reading, self._writing)
         self.deliveries = Deliveries(self._reading, self._writing)
