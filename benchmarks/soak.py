@@ -1,9 +1,9 @@
-"""The standing job under load for minutes, killed and changed on the way: is anything lost, told twice, or leaking?
+"""Broker and pipeline under load for minutes, killed and changed on the way: is anything lost, told twice, or leaking?
 
 ``python -m benchmarks.soak --minutes 10`` publishes offers at a rate, and adds, revises and removes subscriptions to
-what is cheap. In the first half the whole pipeline is killed now and then; some of Spark's Python workers always are.
-What the subscriptions should have been told is plain arithmetic. Prints one line of JSON; the exit status tells whether
-all is well.
+what is cheap. In the first half the pipeline, or the broker that starts it, is killed now and then; some of Spark's
+Python workers always are. What the subscriptions should have been told is plain arithmetic. Prints memory by kind of
+process as it goes, on stderr, and one line of JSON; the exit status tells whether all is well.
 """
 
 from __future__ import annotations
@@ -46,64 +46,83 @@ def cheaper(id_: str, limit: int) -> dict[str, Any]:
     return {"id": id_, "language": "ops", "pattern": pattern, "prefixes": PREFIXES, "limit": limit}
 
 
-class Pipeline:
-    """The standing job and all processes of its session, started again whenever it is gone."""
+class Service:
+    """The broker, which starts the pipeline, and all processes of its session; started again whenever it is gone."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.kills: Counter[str] = Counter()
+        self.sessions: list[int] = []
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "triplewire", "pipeline", "stream", "--home", str(self.home)]
-        with (self.home / "pipeline.log").open("ab") as log:
+        command = [sys.executable, "-m", "triplewire", "serve", "--port", "0", "--home", str(self.home)]
+        with (self.home / "broker.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        self.sessions.append(self.process.pid)
 
     def keep(self) -> None:
         if self.process.poll() is not None:
             self.kills["ended by itself"] += 1
             self.start()
 
-    def kill(self) -> None:
-        self.kill_all()
-        self.kills["pipeline"] += 1
-        self.start()
-
-    def kill_all(self) -> None:
-        for pid, _ in self.members():
+    def kill(self, rng: random.Random) -> None:
+        """Kill the broker alone, or the pipeline and its JVM. The rest has to notice."""
+        drivers = [pid for pid, kind in self.members() if kind == "driver" and os.getpgid(pid) == pid]
+        if drivers and rng.random() < 0.5:
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.wait()
+                os.killpg(drivers[0], signal.SIGKILL)
+                self.kills["pipeline"] += 1
+        else:
+            self.process.kill()
+            self.process.wait()
+            self.kills["broker"] += 1
+            self.start()
 
     def kill_worker(self, rng: random.Random) -> None:
-        workers = [pid for pid, command in self.members() if b"-m\0triplewire.pipeline.daemon" in command]
-        if workers:
+        if workers := [pid for pid, kind in self.members() if kind == "workers"]:
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(workers), signal.SIGKILL)
                 self.kills["worker"] += 1
 
-    def members(self) -> list[tuple[int, bytes]]:
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError, ProcessLookupError):
-                if os.getsid(int(process.name)) == self.process.pid:
-                    found.append((int(process.name), (process / "cmdline").read_bytes()))
-        return found
+    def members(self) -> list[tuple[int, str]]:
+        return members({self.process.pid})
 
-    def memory(self) -> float:
-        """What the processes have in memory, in MB, of what is shared each its part."""
-        total = 0
-        for pid, _ in self.members():
+    def memory(self) -> Counter[str]:
+        """What the processes of each kind have in memory, in MB, of what is shared each its part."""
+        total: Counter[str] = Counter()
+        for pid, kind in self.members():
             with suppress(OSError, StopIteration):
                 lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-                total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-        return total / 1024
+                total[kind] += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) // 1024
+        return total
 
-    def end(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
+    def end(self) -> int:
+        """End it; how many processes, of all that it ever started, were left."""
+        self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=30)
-        self.kill_all()
+            self.process.wait(timeout=60)
+        time.sleep(2)
+        left = members(set(self.sessions))
+        for pid, _ in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        return len(left)
+
+
+KINDS = {"broker": b"\0serve\0", "driver": b"\0stream\0", "JVM": b"java", "workers": b"triplewire.pipeline.daemon"}
+
+
+def members(sessions: set[int]) -> list[tuple[int, str]]:
+    """The processes of some sessions, and what each is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ProcessLookupError):
+            if os.getsid(int(process.name)) in sessions and (command := (process / "cmdline").read_bytes()):
+                kind = next((kind for kind, sign in KINDS.items() if sign in command), "others")
+                found.append((int(process.name), kind))
+    return found
 
 
 class Load:
@@ -149,66 +168,69 @@ def expected(store: Store) -> set[tuple[int, str]]:
 def soak(minutes: float, rate: int, subscriptions: int, seed: int, home: Path) -> dict[str, Any]:
     rng = random.Random(seed)
     store = Store(store_url(home))
-    load, pipeline = Load(store, rng, subscriptions), Pipeline(home)
+    load, service = Load(store, rng, subscriptions), Service(home)
     began, end = time.monotonic(), time.monotonic() + 60 * minutes
-    memory: list[tuple[float, float]] = []
+    memory: list[tuple[float, Counter[str]]] = []
     worst = 0
     due = dict.fromkeys(("kill", "worker", "memory", "change"), began)
     due["kill"] = began + max(30, 4 * minutes)
     try:
         while (now := time.monotonic()) < end:
             load.publish(max(1, round(rate * TICK)))
-            pipeline.keep()
+            service.keep()
             if now >= due["change"]:
                 load.change()
                 due["change"] = now + 1
             if now >= due["kill"] and now < began + 30 * minutes:
-                pipeline.kill()
+                service.kill(rng)
                 due["kill"] = now + rng.uniform(30, 60)
             if now >= due["worker"]:
-                pipeline.kill_worker(rng)
+                service.kill_worker(rng)
                 due["worker"] = now + rng.uniform(15, 30)
             if now >= due["memory"]:
-                memory.append((now - began, pipeline.memory()))
+                memory.append((now - began, service.memory()))
+                print(f"{now - began:6.0f} s  {_mb(memory[-1][1])}", file=sys.stderr)
                 worst = max(worst, store.last_position() - store.pipeline_position())
-                due["memory"] = now + 2
+                due["memory"] = now + 5
             time.sleep(max(0.0, now + TICK - time.monotonic()))
         last = store.last_position()
         patience = time.monotonic() + 300
         while store.pipeline_position() < last and time.monotonic() < patience:
-            pipeline.keep()
+            service.keep()
             time.sleep(0.2)
     finally:
-        pipeline.end()
-    return _told(store, load, pipeline, memory, worst, minutes)
+        left = service.end()
+    return _told(store, load, memory, minutes) | {"kills": dict(service.kills), "left": left, "worst_lag": worst}
 
 
-def _told(
-    store: Store, load: Load, pipeline: Pipeline, memory: list[tuple[float, float]], worst: int, minutes: float
-) -> dict[str, Any]:
+def _told(store: Store, load: Load, memory: list[tuple[float, Counter[str]]], minutes: float) -> dict[str, Any]:
     told = store.notifications(limit=100_000_000)
     pairs = Counter((one.position, one.subscription) for one in told)
     wanted = expected(store)
     received = {event.position: event.received for event in store.events(0, store.last_position())}
     delays = sorted(_seconds(received[one.position], one.created) for one in told) or [0.0]
-    quarters = [[mb for at, mb in memory if 15 * q * minutes <= at < 15 * (q + 1) * minutes] or [0.0] for q in (2, 3)]
-    before, after = (statistics.median(quarter) for quarter in quarters)
+    quarters = [[mb for at, mb in memory if 15 * q * minutes <= at < 15 * (q + 1) * minutes] for q in (2, 3)]
+    third, fourth = (
+        {kind: round(statistics.median([mb[kind] for mb in quarter] or [0])) for kind in KINDS} for quarter in quarters
+    )
     return {
         "minutes": minutes,
         "events": load.published,
         "changes": load.changes,
-        "kills": dict(pipeline.kills),
         "notifications": len(told),
         "lost": len(wanted - pairs.keys()),
         "wrong": len(pairs.keys() - wanted),
         "twice": sum(count - 1 for count in pairs.values()),
         "undone": store.last_position() - store.pipeline_position(),
-        "worst_lag": worst,
         "delay_p50_s": round(delays[len(delays) // 2], 3),
         "delay_p99_s": round(delays[len(delays) * 99 // 100], 3),
-        "memory_mb": [round(before), round(after)],
-        "flat": after <= FLAT * before,
+        "memory_mb": {kind: [third[kind], fourth[kind]] for kind in KINDS},
+        "flat": sum(fourth.values()) <= FLAT * sum(third.values()),
     }
+
+
+def _mb(memory: Counter[str]) -> str:
+    return ", ".join(f"{kind} {memory[kind]} MB" for kind in KINDS)
 
 
 def _seconds(start: str, end: str) -> float:
@@ -225,7 +247,7 @@ def main() -> int:
     home = Path(mkdtemp(prefix="triplewire-soak-"))
     told = soak(chosen.minutes, chosen.rate, chosen.subscriptions, chosen.seed, home)
     print(json.dumps(told))
-    well = told["flat"] and not any(told[name] for name in ("lost", "wrong", "twice", "undone"))
+    well = told["flat"] and not any(told[name] for name in ("lost", "wrong", "twice", "undone", "left"))
     if well:
         shutil.rmtree(home)
     else:
