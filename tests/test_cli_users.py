@@ -1,5 +1,6 @@
 """`triplewire user add | list` and `triplewire token add | list | revoke`."""
 
+import io
 import json
 from contextlib import closing
 
@@ -36,6 +37,17 @@ def test_a_token_that_is_revoked_is_listed_so_and_good_for_nothing(tmp_path):
     assert "revoked" in said("token", "list", home=tmp_path)
     with closing(Store(store_url(tmp_path))) as store:
         assert store.users.bearer(text) is None
+
+
+def test_a_password_is_read_and_its_hash_is_kept(tmp_path, monkeypatch):
+    said("user", "add", "ann", home=tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("too short\n"))
+    said("user", "password", "ann", home=tmp_path, status=2)
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+    said("user", "password", "ann", home=tmp_path)
+    with closing(Store(store_url(tmp_path))) as store:
+        assert store.users.with_password("ann", "correct horse").name == "ann"
+    assert b"correct horse" not in (tmp_path / "triplewire.db").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,9 @@ GET    /v1/users                                                401 401 403 403 
 POST   /v1/users                              user              401 401 403 403 403 201
 GET    /v1/users/urn:ann                                        401 401 404 404 200 200
 PATCH  /v1/users/urn:ann                       scopes            401 401 403 403 403 200
+POST   /v1/session                            nobody            401 401 401 401 401 401
+GET    /v1/session                                              401 401 200 200 200 200
+DELETE /v1/session                                              401 401 204 204 204 204
 GET    /v1/tokens                                               401 401 200 200 200 200
 POST   /v1/tokens                             feed              401 401 403 404 201 201
 DELETE /v1/tokens/1                                             401 401 404 404 200 200
@@ -114,6 +117,7 @@ BODIES: dict[str, tuple[str, str]] = {
         "synonym": {"concept": "<urn:x:Music>", "word": "melody"},
         "user": {"name": "new"},
         "scopes": {"scopes": []},
+        "nobody": {"name": "nobody", "password": ""},
         "feed": {"feed": "s"},
         "source": {"url": "https://example.org/feed"},
     }.items()

@@ -136,13 +136,37 @@ def test_too_many_wrong_tokens_are_told_to_wait_and_a_good_one_is_not(broker: ht
     assert broker.get("/v1/tokens", headers=ann).status_code == 200
 
 
-def test_a_password_is_known_again_and_is_not_kept(store: Store) -> None:
+def test_who_signs_in_has_a_cookie_that_only_our_own_pages_can_use(broker: httpx.Client, store: Store) -> None:
     store.users.add("ann")
-    assert store.users.with_password("ann", "") is None
     store.users.set_password("ann", "correct horse")
-    found = store.users.with_password("ann", "correct horse")
-    assert found is not None and found.name == "ann"
-    assert store.users.with_password("ann", "correct horsf") is store.users.with_password("bob", "") is None
+    origin = {"Origin": str(broker.base_url).rstrip("/")}
+
+    def sign_in(name: str, password: str, **headers: str) -> httpx.Response:
+        return broker.post("/v1/session", json={"name": name, "password": password}, headers=headers)
+
+    for wrong in (("ann", "correct horsf"), ("bob", "")):
+        assert (sign_in(*wrong).status_code, len(broker.cookies)) == (401, 0)
+    assert sign_in("ann", "correct horse", Origin="https://evil.example").status_code == 403
+    given = sign_in("ann", "correct horse").headers["set-cookie"]
+    assert all(word in given for word in ("HttpOnly", "SameSite=strict", "Max-Age=43200"))
+    assert broker.get("/v1/session").json() == {"name": "ann", "scopes": ["publish", "subscribe"]}
+    assert broker.post("/v1/subscriptions", json=subscription()).status_code == 403  # where from, it does not say
+    foreign = {"Origin": "https://evil.example"}
+    assert broker.post("/v1/subscriptions", json=subscription(), headers=foreign).status_code == 403
+    assert broker.post("/v1/subscriptions", json=subscription(), headers=origin).status_code == 201
+    kept = dict(broker.cookies)
+    assert broker.delete("/v1/session", headers=origin).status_code == 204
+    assert (len(broker.cookies), broker.get("/v1/session").status_code) == (0, 401)
+    assert httpx.get(f"{origin['Origin']}/v1/session", cookies=kept).status_code == 401
+
+
+def test_after_too_many_wrong_passwords_none_is_looked_at(broker: httpx.Client, store: Store) -> None:
+    store.users.add("ann")
+    store.users.set_password("ann", "correct horse")
+    for number in range(20):
+        broker.get("/v1/session", headers={"Authorization": f"Bearer tw_{number}"})
+    answer = broker.post("/v1/session", json={"name": "ann", "password": "correct horse"})
+    assert (answer.status_code, "retry-after" in answer.headers) == (429, True)
 
 
 def test_health_and_metrics_that_are_watched_elsewhere_need_a_token(store: Store) -> None:

@@ -20,6 +20,7 @@ from triplewire.broker import (
     metrics,
     notifications,
     ontologies,
+    sessions,
     sources,
     subscriptions,
     suggestions,
@@ -98,7 +99,7 @@ def create_app(
         meters or Meters(),
     )
     answer_with_problems(app)
-    for room in (feeds, hub, mailboxes):  # whose addresses tell who may use them
+    for room in (sessions, feeds, hub, mailboxes):  # whose bodies or addresses tell who may use them
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])

@@ -9,7 +9,7 @@ from math import ceil
 from time import monotonic
 
 from triplewire.broker.problems import ProblemError
-from triplewire.store import LOCAL, Store
+from triplewire.store import LOCAL, Store, User
 from triplewire.store.users import ADMIN, SCOPES
 
 MOST_FAILURES, WINDOW = 20, 60.0
@@ -79,18 +79,28 @@ class Gate:
         """Whether a caller who was let in a while ago would be again."""
         return self.is_open() if caller.token is None else self._users.is_good(caller.token)
 
+    def with_password(self, name: str, password: str, address: str) -> User | None:
+        """The user with a password; nobody if it is wrong. After too many wrong ones none is looked at for a while."""
+        self._check(address, MOST_FAILURES - 1)
+        found = self._users.with_password(name, password)
+        if found is None:
+            self.failed(address)
+        return found
+
     def failed(self, address: str) -> None:
         """Count an attempt that failed, and refuse those that are too many."""
         time = monotonic()
         count, end = self._failures.pop(address, (0, 0.0))
-        count, end = (count + 1, end) if time < end else (1, time + WINDOW)
-        self._failures[address] = count, end
+        self._failures[address] = (count + 1, end) if time < end else (1, time + WINDOW)
         if len(self._failures) > MOST_ADDRESSES:
             self._failures.popitem(last=False)
-        if count > MOST_FAILURES:
-            wait = {"Retry-After": str(ceil(end - time))}
+        self._check(address, MOST_FAILURES)
+
+    def _check(self, address: str, most: int) -> None:
+        count, end = self._failures.get(address, (0, 0.0))
+        if count > most and (wait := end - monotonic()) > 0:
             detail = "too many failed attempts from your address; try again later"
-            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=wait)
+            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": str(ceil(wait))})
 
 
 EVERYBODY = Caller(LOCAL, frozenset(SCOPES))

@@ -8,6 +8,7 @@ parameter, and show only what ``caller.sees``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ from triplewire.store import ACTOR
 from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SUBSCRIBE
 
 READING = ("GET", "HEAD", "OPTIONS")
+COOKIE = "triplewire-session"
 OWN_SITE = ("same-origin", "none")
 
 _bearer = HTTPBearer(auto_error=False, description="A token, as `triplewire token add` makes one.")
@@ -44,34 +46,44 @@ async def caller_of(request: Request) -> Caller:
 
 def _found(request: Request, shared: State, given: HTTPAuthorizationCredentials | None) -> Caller:
     if given is not None:
-        return _known(shared.gate.bearer(given.credentials, _address(request)))
-    if "authorization" in request.headers or not shared.gate.is_open():
-        raise _unknown("a token is needed: Authorization: Bearer tw_…")
-    _check_site(request)
+        return _known(shared.gate.bearer(given.credentials, address_of(request)))
+    if "authorization" in request.headers:
+        raise unknown_caller("a token is needed: Authorization: Bearer tw_…")
+    if (session := request.cookies.get(COOKIE)) is not None:
+        check_site(request)
+        found = _known(shared.gate.bearer(session, address_of(request)))
+        return replace(found, expires=None)  # who has given a password may make tokens that last
+    if not shared.gate.is_open():
+        raise unknown_caller("a token is needed: Authorization: Bearer tw_…")
+    check_site(request)
     return EVERYBODY
 
 
-def _check_site(request: Request) -> None:
-    """Refuse changes that some other site has a browser ask for; a token would tell that it is meant."""
+def check_site(request: Request) -> None:
+    """Refuse changes that some other site has a browser ask for; a token would tell that it is meant.
+
+    Whoever comes with a cookie is a browser, and says where the request comes from.
+    """
     if request.method in READING:
         return
-    origin = request.headers.get("origin")
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
     foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
-    if foreign or request.headers.get("sec-fetch-site", "none") not in OWN_SITE:
+    silent = origin is None and site is None and COOKIE in request.cookies
+    if foreign or silent or (site or "none") not in OWN_SITE:
         raise ProblemError(HTTPStatus.FORBIDDEN, "a page of another site may not change anything here")
 
 
 def _known(found: Caller | None) -> Caller:
     if found is None:
-        raise _unknown("this token is not known, or not any more")
+        raise unknown_caller("this token is not known, or not any more")
     return found
 
 
-def _address(request: Request) -> str:
+def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _unknown(detail: str) -> ProblemError:
+def unknown_caller(detail: str) -> ProblemError:
     return ProblemError(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
@@ -98,7 +110,7 @@ def reader(
     """Whoever reads a feed: by a token for this feed in its address, as feed readers send no headers of ours."""
     if token is None:
         return _checked(caller(request, shared, given), SUBSCRIBE)
-    found = _known(shared.gate.bearer(token, _address(request), subscription_id))
+    found = _known(shared.gate.bearer(token, address_of(request), subscription_id))
     request.state.caller = found.name
     return found
 

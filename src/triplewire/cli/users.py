@@ -1,4 +1,4 @@
-"""``triplewire user add | list`` and ``triplewire token add | list | revoke``: who may use a broker, and for what."""
+"""``triplewire user`` and ``triplewire token``: who may use a broker, and for what."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
+from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 user = typer.Typer(help="Users of the broker.", no_args_is_help=True)
 token = typer.Typer(help="Tokens, by which the broker knows its users.", no_args_is_help=True)
+
+SHORTEST_PASSWORD = 12
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 Scopes = Annotated[
@@ -42,6 +45,16 @@ def add_user(
     with _users(home, url) as users:
         added = users.add(name, [*(scope or USUAL), *[ADMIN] * admin])
     print_json({"name": added.name, "scopes": sorted(added.scopes), "created": added.created})
+
+
+@user.command()
+def password(name: Name, home: Home = Path("var"), url: StoreUrl = None) -> None:
+    """Set a user's password, for signing in on a page; it is asked for, or read from standard input."""
+    given = getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if len(given) < SHORTEST_PASSWORD:
+        raise UsageError(f"a password should have {SHORTEST_PASSWORD} signs at least")
+    with _users(home, url) as users:
+        users.set_password(name, given)
 
 
 @user.command("list")
