@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,3 +142,12 @@ def test_a_store_from_before_the_baseline_is_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="too old: its tables have version 3"):
         Store(embedded(tmp_path))
+
+
+def test_opening_a_store_that_is_up_to_date_loads_no_migrations(tmp_path: Path) -> None:
+    program = (
+        "import sys; from triplewire.store import Store; Store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    )
+    for _ in range(2):
+        command = [sys.executable, "-c", program, embedded(tmp_path)]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"

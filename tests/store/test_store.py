@@ -1,6 +1,7 @@
 """The store: the log, who listens from where, and results that may be written twice."""
 
 import threading
+from contextlib import closing
 
 import pytest
 from sqlalchemy import create_engine
@@ -127,6 +128,38 @@ def test_whoever_follows_the_log_sees_all_of_many_writers_in_order(store, store_
     assert (len(events), len(told)) == (120, 40)
     assert [n.sequence for n in told] == list(range(1, 41))
     assert [o.version for o in store.ontologies()] == list(range(1, 41))
+
+
+def test_a_database_that_is_killed_keeps_what_was_accepted_and_is_found_again(postgresql):
+    accepted, ended = [], threading.Event()
+
+    def publish(url):
+        store, number = Store(url), 0
+        while not ended.is_set():
+            try:
+                [position] = store.append([event(str(number))])
+                accepted.append((position, str(number)))
+                number += 1
+            except StoreError:
+                continue  # it may be there or not; the same again makes sure
+        store.close()
+
+    with postgresql.database() as url:
+        writer = threading.Thread(target=publish, args=(url,))
+        writer.start()
+        for _ in range(2):
+            before = len(accepted)
+            while len(accepted) < before + 20:
+                assert writer.is_alive()
+            postgresql.kill()
+            postgresql.start()
+        ended.set()
+        writer.join()
+        with closing(Store(url)) as store:
+            found = [(e.position, e.id) for e in store.events(0, 1 << 40)]
+    assert len(accepted) >= 40
+    assert found[: len(accepted)] == accepted
+    assert len(found) <= len(accepted) + 1
 
 
 def test_any_sign_may_be_in_a_text(store):
