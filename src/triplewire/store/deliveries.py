@@ -137,7 +137,10 @@ class Deliveries:
             return [Endpoint(*row) for row in connection.execute(query.group_by(each.url).order_by(each.url))]
 
     def due(self, moment: datetime) -> list[Due]:
-        """The deliveries of which something is to be sent now: the highest priority first, then the longest due."""
+        """The deliveries of which something is to be sent now: the highest priority first, then the longest due.
+
+        Those that fail come last of their priority: others do not wait for them.
+        """
         now = moment_of(moment)
         good = (deliveries.c.state == ACTIVE) & (deliveries.c.due <= now)
         good &= deliveries.c.until.is_(None) | (deliveries.c.until > now)
@@ -148,7 +151,8 @@ class Deliveries:
             )
             waiting = select(1).where(_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
             query = select(deliveries.c.number, deliveries.c.subscription, deliveries.c.url).where(good, waiting)
-            rows = connection.execute(query.order_by(deliveries.c.priority.desc(), deliveries.c.due))
+            order = deliveries.c.priority.desc(), deliveries.c.failing_since.is_not(None), deliveries.c.due
+            rows = connection.execute(query.order_by(*order))
             return [Due(*row) for row in rows]
 
     def waiting(self, delivery: Delivery, limit: int, before: str | None = None) -> list[Notification]:
