@@ -24,6 +24,7 @@ REPORT = {
     "lag": 1,
     "seconds": {"addBatch": 0.25},
     "seconds_total": {"addBatch": 0.75, "walCommit": 0.1},
+    "stages": {"lift": 0.5},
     "version": '2@"7',
     "work": {"nodes visited": 99},
 }
@@ -61,6 +62,7 @@ def test_what_the_pipeline_reports_is_told(store: Store, tmp_path: Path) -> None
     (tmp_path / "pipeline.json").write_text(json.dumps(REPORT))
     told = samples(store, report(tmp_path))
     assert told['pipeline_batch_seconds_total{stage="addBatch"}'] == 0.75
+    assert told['pipeline_stage_seconds_total{stage="lift"}'] == 0.5
     assert told['pipeline_work_total{kind="nodes visited"}'] == 99
     assert told['pipeline_index_info{version="2@\\"7"}'] == 1
     assert (told["pipeline_events_total"], told["pipeline_batches_total"]) == (12, 3)

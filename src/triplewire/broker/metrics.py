@@ -44,6 +44,8 @@ def exposition(store: Store, report: dict[str, Any] | None, meters: Meters | Non
     yield from _counter("pipeline_batches_total", "Batches since the pipeline started.", {"": report["batches"]})
     seconds = {f'stage="{_escaped(name)}"': value for name, value in report["seconds_total"].items()}
     yield from _counter("pipeline_batch_seconds_total", "Spent in batches, by Spark's stages.", seconds)
+    stages = {f'stage="{_escaped(name)}"': value for name, value in report.get("stages", {}).items()}
+    yield from _counter("pipeline_stage_seconds_total", "Spent by workers and driver, by our stages.", stages)
     work = {f'kind="{_escaped(name)}"': value for name, value in report["work"].items()}
     yield from _counter("pipeline_work_total", "What matching took.", work)
     yield "# HELP triplewire_pipeline_index_info The index version that events are matched with."

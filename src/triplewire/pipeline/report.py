@@ -1,6 +1,6 @@
 """How the stream is getting on, in a file that others read: the broker for ``/metrics``, people, soak tests.
 
-Workers count what they do in files of their own, beside it; the report has the sums.
+Workers count what they do, and the time that it takes, in files of their own, beside it; the report has the sums.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from triplewire.store import Store
 
 log = logging.getLogger(__name__)
 
-REPORT, WORK = "pipeline.json", "work"
+REPORT, WORK, STAGES = "pipeline.json", "work", "stages"
 TALK = 10.0
 """Seconds from one line of the log to the next, at least."""
 
@@ -36,8 +37,9 @@ class Reporter(StreamingQueryListener):
         self._events = self._batches = 0
         self._seconds: Counter[str] = Counter()
         self._told = (0.0, 0, 0)
-        for path in (folder / WORK).glob("*.json"):
-            path.unlink()
+        for kind in (WORK, STAGES):
+            for path in (folder / kind).glob("*.json"):
+                path.unlink()
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: N802, the name is Spark's
         if event.name == self._query:
@@ -74,7 +76,8 @@ class Reporter(StreamingQueryListener):
             "seconds": durations,
             "seconds_total": self._seconds,
             "version": f"{self._store.ontology_version(done)}@{self._store.last_boundary(done)}",
-            "work": work_in(self.folder),
+            "stages": {stage: spent / 1e9 for stage, spent in counted(self.folder, STAGES).items()},
+            "work": counted(self.folder, WORK),
         }
         write_whole(self.folder / REPORT, report)
         self._talk(report)
@@ -95,20 +98,44 @@ class Reporter(StreamingQueryListener):
 
 
 @contextmanager
-def counting(folder: Path | None, work: Counter[str]) -> Iterator[None]:
+def counting(folder: Path | None, kind: str, counts: Counter[str]) -> Iterator[None]:
     """Add what is counted in the block to what this process has counted before, for the report."""
-    before = Counter(work)
+    before = Counter(counts)
     yield
-    if folder is not None and (done := work - before):
-        path = folder / WORK / f"{os.getpid()}.json"
+    if folder is not None and (done := counts - before):
+        path = folder / kind / f"{os.getpid()}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, Counter(_read(path)) + done)
 
 
-def work_in(folder: Path) -> Counter[str]:
-    """What all workers have counted."""
+@contextmanager
+def timing(folder: Path | None, stage: str) -> Iterator[None]:
+    """Count the nanoseconds that the block takes as those of a stage, for the report."""
+    spent: Counter[str] = Counter()
+    with counting(folder, STAGES, spent):
+        began = time.perf_counter_ns()
+        yield
+        spent[stage] += time.perf_counter_ns() - began
+
+
+def timed(spent: Counter[str], stage: str, items: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The items, with the nanoseconds that each takes to come added to those of a stage."""
+    coming = iter(items)
+    while True:
+        began = time.perf_counter_ns()
+        try:
+            item = next(coming)
+        except StopIteration:
+            return
+        finally:
+            spent[stage] += time.perf_counter_ns() - began
+        yield item
+
+
+def counted(folder: Path, kind: str) -> Counter[str]:
+    """What all processes have counted."""
     total: Counter[str] = Counter()
-    for path in (folder / WORK).glob("*.json"):
+    for path in (folder / kind).glob("*.json"):
         total.update(_read(path))
     return total
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
@@ -29,7 +30,7 @@ from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_asi
 from triplewire.pipeline.disk import full_disk_named
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.outlet import start_outlet
-from triplewire.pipeline.report import Reporter, counting
+from triplewire.pipeline.report import STAGES, WORK, Reporter, counting, timed, timing
 from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
@@ -120,7 +121,8 @@ def start_stream(
     work = partial(match_log, store=store, snapshots=snapshots, lifting=lifting, archive=kept, report=report)
     results = events.mapInArrow(work, stage.SCHEMA)
     society = Society(opened, lifting)
-    writer = results.writeStream.foreachBatch(partial(write_results, store=opened, society=society))
+    write = partial(write_results, store=opened, society=society, report=report)
+    writer = results.writeStream.foreachBatch(write)
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName(NAME).start()
 
 
@@ -156,10 +158,17 @@ def match_log(
 ) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
     standing = _standing(store, snapshots, os.getpid())
-    with counting(report, standing.work):
-        for batch in lift_and_keep(batches, lifting, archive):
-            for index, version, stretch in standing.stretches(batch):
-                yield from stage.match_events([stretch], index, bindings=True, version=version)
+    spent: Counter[str] = Counter()
+    with counting(report, WORK, standing.work), counting(report, STAGES, spent):
+        lifted = lift_and_keep(timed(spent, "read", batches), lifting, archive)
+        for batch in timed(spent, "lift", lifted):
+            yield from timed(spent, "match", _matched(standing, batch))
+        spent["lift"] -= spent["read"]  # which it waits for
+
+
+def _matched(standing: Standing, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    for index, version, stretch in standing.stretches(batch):
+        yield from stage.match_events([stretch], index, bindings=True, version=version)
 
 
 @cache
@@ -178,15 +187,16 @@ def _keeper(store: str, checkpoint: Path) -> Keeper:
     return Keeper(Snapshots(_snapshots(checkpoint), opened), opened)
 
 
-def write_results(results: DataFrame, batch: int, store: Store, society: Society) -> None:
+def write_results(results: DataFrame, batch: int, store: Store, society: Society, report: Path | None = None) -> None:
     """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
     results.sparkSession.sparkContext.setJobDescription(f"{NAME}: matching batch {batch} of the log")
     groups = results.select("position", "id", "version", "told", "refusal").toArrow().to_pylist()
-    outcomes = [outcome for group in groups for outcome in _outcomes(group)]
-    refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
-    upto = max((group["position"] for group in groups), default=0)
-    society.propose(upto)
-    store.record(outcomes, refused, upto, society.offers(outcomes))
+    with timing(report, "write"):
+        outcomes = [outcome for group in groups for outcome in _outcomes(group)]
+        refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
+        upto = max((group["position"] for group in groups), default=0)
+        society.propose(upto)
+        store.record(outcomes, refused, upto, society.offers(outcomes))
 
 
 def _outcomes(group: Mapping[str, Any]) -> Iterator[Outcome]:
