@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 import triplewire
 from triplewire.pipeline import jvm, warmup
-from triplewire.pipeline.session import session
+from triplewire.pipeline.session import EVERYWHERE, LOCAL, STREAM, session
 
 
 def about_worker(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,6 +82,11 @@ def test_nothing_listens_on_the_network(spark: SparkSession) -> None:
 
 def test_a_second_call_gives_the_same_session(spark: SparkSession) -> None:
     assert session() is spark
+
+
+def test_every_setting_is_explained_in_the_reference() -> None:
+    page = Path(__file__).parents[1].joinpath("docs", "reference", "pipeline.md").read_text(encoding="utf-8")
+    assert [name for name in EVERYWHERE | LOCAL | STREAM if f"`{name}`" not in page] == []
 
 
 SMALL_JOB = """
