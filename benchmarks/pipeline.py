@@ -112,11 +112,11 @@ def on_spark(folder: Path, cores: int, events: int) -> dict[str, object]:
     jvm = int(spark._jvm.ProcessHandle.current().pid())  # type: ignore[union-attr]
     best: dict[str, object] = {}
     for number in range(ROUNDS + 2):  # the first two are for the compiler of the JVM
-        before = _cpu(jvm), _cpu_below(jvm), matching.value, waiting.value
+        before = _cpu(jvm), cpu_below(jvm), matching.value, waiting.value
         began = time.perf_counter()
         _match_on_spark(spark, folder, shipped, matching, waiting)
         took = time.perf_counter() - began
-        after = _cpu(jvm), _cpu_below(jvm), matching.value, waiting.value
+        after = _cpu(jvm), cpu_below(jvm), matching.value, waiting.value
         jvm_cpu, python_cpu, match_cpu, exchange_cpu = (b - a for a, b in zip(before, after, strict=True))
         rate = round(events / took)
         if number >= 2 and rate > int(best.get("events a second", 0)):  # type: ignore[call-overload]
@@ -130,7 +130,7 @@ def on_spark(folder: Path, cores: int, events: int) -> dict[str, object]:
                 },
                 "CPU µs an event": round((jvm_cpu + python_cpu) / events * 1e6, 1),
             }
-    best["MB by process (PSS)"] = [round(_pss(pid) / 2**20) for pid in _below(jvm)]
+    best["MB by process (PSS)"] = [round(pss(pid) / 2**20) for pid in below(jvm)]
     spark.stop()
     return best
 
@@ -256,20 +256,20 @@ def _cpu(pid: int, children: bool = False) -> float:
     return sum(map(int, fields[11 : 15 if children else 13])) / TICK
 
 
-def _cpu_below(pid: int) -> float:
-    return sum(_cpu(child, children=True) for child in _below(pid))
+def cpu_below(pid: int) -> float:
+    return sum(_cpu(child, children=True) for child in below(pid))
 
 
-def _below(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
     """The processes that a process started, directly or not."""
     found = []
     for task in Path("/proc").glob(f"{pid}/task/*/children"):
         with suppress(OSError):  # a thread that has just ended
             found += [int(child) for child in task.read_text().split()]
-    return [one for child in found for one in (child, *_below(child))]
+    return [one for child in found for one in (child, *below(child))]
 
 
-def _pss(pid: int) -> int:
+def pss(pid: int) -> int:
     try:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:  # it has just ended

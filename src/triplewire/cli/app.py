@@ -161,7 +161,12 @@ def _opened(index: Path) -> Matcher:
 
 @app.command("compile")
 def compile_(
-    subscriptions: Subscriptions,
+    subscriptions: Annotated[
+        Path,
+        typer.Option(
+            metavar="F.ndjson", help="Subscriptions, a JSON object a line; or, for Spark, their chunks.", exists=True
+        ),
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the index is written.", file_okay=False)],
     ontology: Ontology = [],  # noqa: B006 - typer copies it
     master: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from triplewire.matching.engine.encoded import (
     EncodedPatterns,
     Flags,
     Ids,
+    Offsets,
     Ranges,
     offsets_of,
     read_only,
@@ -43,7 +45,7 @@ def merge(parts: Sequence[Part]) -> tuple[Layout, EncodedPatterns, list[Ids]]:
     living = [owners[i][part.layout.owners] >= 0 for i, part in enumerate(parts)]
     kept = [_living(part.patterns, living[i]) for i, part in enumerate(parts)]
     words = _Words([part.layout.vocabulary for part in parts], kept)
-    patterns = _joined([words.renumbered(i, own) for i, own in enumerate(kept)], words)
+    patterns = _joined(kept, words)
     layout = Layout(
         ids=taken([part.layout.ids for part in parts], owners),
         vocabulary=words.vocabulary,
@@ -69,10 +71,10 @@ def taken(texts: Sequence[Texts], owners: Sequence[Ids]) -> Texts:
 
 def _in_order(parts: Sequence[Part]) -> list[Ids]:
     """For each part the numbers of its living subscriptions in the order of all their ids, -1 for the others."""
-    ids = [id_ for part in parts for id_ in part.layout.ids]
-    living = np.flatnonzero(~np.concatenate([part.removed for part in parts])).tolist()
-    numbers = np.full(len(ids), -1, np.int32)
-    numbers[sorted(living, key=ids.__getitem__)] = np.arange(len(living), dtype=np.int32)
+    living = ~np.concatenate([part.removed for part in parts])
+    ids = [id_ for part in parts for id_ in compress(part.layout.ids, (~part.removed).tolist())]
+    numbers = np.full(len(living), -1, np.int32)
+    numbers[np.flatnonzero(living)[sorted(range(len(ids)), key=ids.__getitem__)]] = np.arange(len(ids))
     return np.split(numbers, np.cumsum([len(part.removed) for part in parts])[:-1])
 
 
@@ -112,21 +114,13 @@ class _Words:
     def ranges(self) -> Ranges:
         return self.vocabulary.domains.ranges(self.first, self.wanted)
 
-    def renumbered(self, part: int, patterns: EncodedPatterns) -> EncodedPatterns:
-        """A part's patterns in the words of all."""
+    def renumbered(self, part: int, patterns: EncodedPatterns) -> tuple[Ids, Ids]:
+        """The labels and arcs of a part's patterns in the words of all."""
         labels = self.labels[part][patterns.labels]
         vertices = np.repeat(np.arange(len(patterns.label_offsets) - 1), np.diff(patterns.label_offsets))
         arcs = patterns.arcs.copy()
         arcs[:, 1] = self.properties[part][arcs[:, 1]]
-        return EncodedPatterns(
-            patterns.vertices,
-            patterns.label_offsets,
-            labels[np.lexsort((labels, vertices))],
-            patterns.arc_offsets,
-            arcs,
-            patterns.injective,
-            patterns.ranges,
-        )
+        return labels[np.lexsort((labels, vertices))], arcs
 
 
 def _pairs(
@@ -165,15 +159,32 @@ def _living(patterns: EncodedPatterns, living: Flags) -> EncodedPatterns:
 
 
 def _joined(patterns: Sequence[EncodedPatterns], words: _Words) -> EncodedPatterns:
+    labels = np.empty(sum(len(one.labels) for one in patterns), np.int32)
+    arcs = np.empty((sum(len(one.arcs) for one in patterns), 3), np.int32)
+    label = arc = 0
+    for part, one in enumerate(patterns):
+        labels[label : label + len(one.labels)], arcs[arc : arc + len(one.arcs)] = words.renumbered(part, one)
+        label += len(one.labels)
+        arc += len(one.arcs)
     return EncodedPatterns(
-        offsets_of(_all([np.diff(one.vertices) for one in patterns], np.int64)),
-        offsets_of(_all([np.diff(one.label_offsets) for one in patterns], np.int64)),
-        _all([one.labels for one in patterns], np.int32),
-        offsets_of(_all([np.diff(one.arc_offsets) for one in patterns], np.int64)),
-        np.concatenate([one.arcs for one in patterns]).astype(np.int32),
+        _one_after_other([one.vertices for one in patterns]),
+        _one_after_other([one.label_offsets for one in patterns]),
+        labels,
+        _one_after_other([one.arc_offsets for one in patterns]),
+        arcs,
         _all([one.injective for one in patterns], np.bool_),
         words.ranges,
     )
+
+
+def _one_after_other(parts: Sequence[Offsets]) -> Offsets:
+    """Offsets in parts that stand one after the other."""
+    offsets = np.zeros(sum(len(part) - 1 for part in parts) + 1, np.int64)
+    place = 0
+    for part in parts:
+        offsets[place + 1 : place + len(part)] = part[1:] + offsets[place]
+        place += len(part) - 1
+    return offsets
 
 
 def _interests(parts: Sequence[Interests], owners: Sequence[Ids]) -> Interests:
@@ -199,4 +210,4 @@ def _numbers(numbers: object) -> Ids:
 
 
 def _all(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
-    return np.concatenate(arrays).astype(dtype)
+    return np.concatenate(arrays).astype(dtype, copy=False)

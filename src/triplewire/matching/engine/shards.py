@@ -48,14 +48,25 @@ OPEN = 256
 
 def build_shards(chunks: Sequence[Chunk], model: ConceptModel, removed: Sequence[Flags], count: int, out: Path) -> None:
     """Write the subscriptions that are not removed as shards into a folder."""
-    names = sorted({root for chunk in chunks for root in chunk.roots})
-    assigned, routes = _assigned(chunks, removed, {name: number for number, name in enumerate(names)}, count)
-    out.mkdir(parents=True, exist_ok=True)
+    assigned, routes = assign(chunks, removed, count)
     for shard in range(count):
-        elsewhere = [places != shard for places in assigned]
-        _save(Index.of(put_together(chunks, model, elsewhere), model), shard_folder(out, shard))
+        write_shard(chunks, model, assigned, shard, out)
+    write_routes(routes, model, count, out)
+
+
+def write_shard(
+    chunks: Sequence[Chunk], model: ConceptModel, assigned: Sequence[NDArray[np.int32]], shard: int, out: Path
+) -> None:
+    """Write one shard: the subscriptions that are assigned to it."""
+    elsewhere = [places != shard for places in assigned]
+    _save(Index.of(put_together(chunks, model, elsewhere), model), shard_folder(out, shard))
+
+
+def write_routes(routes: dict[bytes, list[int]], model: ConceptModel, count: int, out: Path) -> None:
+    """Write what tells which shards an event goes to, with which the folder is whole."""
+    names = sorted(routes)
     _save(Index.of(root_segment(names, model), model), out / ROOTS)
-    header = {"shards": count, "always": routes.get(ANYTHING, []), "roots": [routes.get(name, []) for name in names]}
+    header = {"shards": count, "always": routes.get(ANYTHING, []), "roots": [routes[name] for name in names]}
     (out / SHARDS).write_text(json.dumps(header))
 
 
@@ -197,10 +208,12 @@ def united(
     return BatchMatches(offsets, names, unknown, values, refused, told_matches)
 
 
-def _assigned(
-    chunks: Sequence[Chunk], removed: Sequence[Flags], numbers: dict[bytes, int], count: int
+def assign(
+    chunks: Sequence[Chunk], removed: Sequence[Flags], count: int
 ) -> tuple[list[NDArray[np.int32]], dict[bytes, list[int]]]:
     """The shard of each chunk's subscriptions, -1 where they are removed; and the shards that each root leads to."""
+    names = sorted({root for chunk in chunks for root in chunk.roots})
+    numbers = {name: number for number, name in enumerate(names)}
     own = [np.array([numbers[root] for root in chunk.roots], np.int32) for chunk in chunks]
     firsts = [
         np.where(gone, -1, roots[chunk.root_members[chunk.root_offsets[:-1]]] if len(chunk) else -1)
@@ -212,7 +225,6 @@ def _assigned(
     order = living[np.argsort(every[living], kind="stable")]
     places[order] = np.arange(len(order)) * count // max(len(order), 1)
     assigned = np.split(places, np.cumsum([len(chunk) for chunk in chunks])[:-1])
-    names = list(numbers)
     led: dict[bytes, set[int]] = {}
     for chunk, roots, shards in zip(chunks, own, assigned, strict=True):
         pairs = np.stack([roots[chunk.root_members], np.repeat(shards, np.diff(chunk.root_offsets))])

@@ -33,7 +33,7 @@ from .kernels.masks import EVERY, FIRST, NO_VERTEX
 from .kernels.plan import DETAIL
 from .kernels.words import Words, no_words, with_room
 from .large import sort_event
-from .plans import planned
+from .plans import counted, planned
 
 Groups = NDArray[np.uint32]
 Words32 = NDArray[np.uint32]
@@ -148,7 +148,7 @@ def _fresh(columns: NDArray[np.generic]) -> NDArray[np.bool_]:
 
 def _commonness(patterns: EncodedPatterns) -> NDArray[np.int64]:
     """How many vertices have a label; less than none for ranges, so that siblings that differ in one are neighbours."""
-    often = np.bincount(patterns.labels, minlength=patterns.ranges.first + len(patterns.ranges.low)).astype(np.int64)
+    often = counted(patterns.labels, patterns.ranges.first + len(patterns.ranges.low))
     often[patterns.ranges.first :] = -1
     return often
 
