@@ -14,6 +14,7 @@ from tests.pipeline.world import COMPUTERS, FURNITURE, cheaper, document, expect
 from triplewire.errors import UsageError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT
+from triplewire.matching.engine import files
 from triplewire.matching.engine.index import Index
 from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.snapshots import Snapshots
@@ -152,6 +153,38 @@ def test_a_snapshot_holds_all_that_stood_though_no_event_has_come(
     store.subscribe(cheaper("c", 50))
     store.unsubscribe("b")
     assert len(Standing(store, snapshots).at(1)) == 2
+
+
+def test_a_snapshot_that_several_processes_make_is_whole(
+    store: Store, snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplewire.pipeline.snapshots.FEW", 0)
+    monkeypatch.setattr("triplewire.pipeline.snapshots.SHARE", 2)
+    store.put_ontology([document(COMPUTERS)])
+    for number in range(9):
+        store.subscribe(cheaper(f"s{number}", number, ["Computer", "Chair"][number % 2]))
+    store.revise(cheaper("s3", 100))
+    store.unsubscribe("s4")
+    snapshot = snapshots.make(1)
+    assert snapshot is not None
+    index = Index.open(snapshots.path(snapshot))
+    found = {match.subscription for match in index.match(parse_event(offer(1, 4)[2]))}
+    assert len(index) == 8
+    assert found == {"s3", "s6", "s8"}
+    assert [path.name for path in snapshots.folder.iterdir() if path.is_dir()] == [snapshot.name]
+
+
+def test_a_snapshot_of_another_version_of_the_software_is_made_anew(
+    store: Store, snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplewire.pipeline.snapshots.FEW", 0)
+    store.subscribe(cheaper("a", 50))
+    snapshot = snapshots.make(0)
+    assert snapshot is not None
+    monkeypatch.setattr(files, "FORMAT", files.FORMAT + 1)
+    snapshots.drop_unfit()
+    assert snapshots.newest(0) is None
+    assert len(Standing(store, snapshots).at(1)) == 1
 
 
 def test_a_bad_subscription_costs_itself_only_and_is_told_once(

@@ -16,12 +16,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+import numpy as np
 
 from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
-from triplewire.errors import OntologyError
+from triplewire.errors import IndexFolderError, OntologyError
+from triplewire.matching.engine.chunks import Chunk, compile_chunks, put_together
+from triplewire.matching.engine.files import ArrayFolder, write_arrays
+from triplewire.matching.engine.folder import open_current
 from triplewire.matching.engine.index import Index
+from triplewire.matching.engine.segment import Segment
 from triplewire.pipeline.session import LOG_LINE
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
@@ -37,7 +44,11 @@ DUE = 2000, 20
 KEPT = 2
 """How many snapshots of an ontology version are kept: one may just be being opened."""
 
-_NAME = re.compile(r"(\d+)@(\d+)\.(\d+)")
+SHARE = 5000
+"""So many subscriptions are worth a process more to compile them."""
+MODULE = "triplewire.pipeline.snapshots"
+
+_NAME = re.compile(r"\d+@\d+\.\d+")
 
 
 class Snapshot(NamedTuple):
@@ -50,6 +61,11 @@ class Snapshot(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.ontology}@{self.position}.{self.change}"
+
+    @classmethod
+    def called(cls, name: str) -> Snapshot:
+        """The snapshot of a name."""
+        return cls(*map(int, re.split("[@.]", name)))
 
 
 class Snapshots:
@@ -90,15 +106,58 @@ class Snapshots:
 
     def _write(self, snapshot: Snapshot) -> None:
         unfinished = self.folder / "unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
+        for left in (unfinished, *self.folder.glob("chunks-*")):  # by one who was killed
+            shutil.rmtree(left, ignore_errors=True)
         model = load_version(self._store, snapshot.ontology)
-        valid = self._store.valid_revisions(snapshot.position + 1)
-        index = Index.build((one for r in valid if (one := read_revision(r, model)) is not None), model)
+        with TemporaryDirectory(prefix="chunks-", dir=self.folder) as chunks:
+            put = self._put_together(snapshot, model, Path(chunks))
+        index = Index.of(put, model)
         index.save(unfinished)
         index.close()
         unfinished.rename(self.path(snapshot))
         log.info("made snapshot %s of %d subscriptions", snapshot.name, len(index))
         self._clean(snapshot.ontology)
+
+    def _put_together(self, snapshot: Snapshot, model: ConceptModel, folder: Path) -> Segment:
+        """The subscriptions of a snapshot, of which each core understands a part."""
+        cores = len(os.sched_getaffinity(0))
+        parts = max(min(cores, self._store.count_revisions(snapshot.position + 1) // SHARE), 1)
+        helpers = [
+            _run(self._store, self.folder, snapshot.name, folder / str(part), part, parts) for part in range(1, parts)
+        ]
+        try:
+            chunks = list(self._chunks(snapshot, model, 0, parts))
+            for part, helper in enumerate(helpers, start=1):
+                if helper.wait() != 0:
+                    raise RuntimeError(f"part {part} of snapshot {snapshot.name} could not be compiled")
+                found = sorted((folder / str(part)).iterdir())
+                chunks += [ArrayFolder.open(one).value("chunk", Chunk) for one in found]
+        finally:
+            for helper in helpers:
+                helper.terminate()
+                helper.wait()
+        return put_together(chunks, model, [np.zeros(len(chunk), np.bool_) for chunk in chunks])
+
+    def write_part(self, snapshot: Snapshot, folder: Path, part: int, parts: int) -> None:
+        """Write one of some parts of what a snapshot will hold, as chunks."""
+        folder.mkdir()
+        model = load_version(self._store, snapshot.ontology)
+        for number, chunk in enumerate(self._chunks(snapshot, model, part, parts)):
+            write_arrays(folder / f"{number:06}", {"chunk": chunk}, {})
+
+    def _chunks(self, snapshot: Snapshot, model: ConceptModel, part: int, parts: int) -> Iterator[Chunk]:
+        valid = self._store.valid_revisions(snapshot.position + 1, part, parts)
+        return compile_chunks((one for r in valid if (one := read_revision(r, model)) is not None), model)
+
+    def drop_unfit(self) -> None:
+        """Remove the snapshots that another version of the software has written, and this one cannot read."""
+        with self._alone():
+            for one in self._all():
+                try:
+                    open_current(self.path(one))
+                except IndexFolderError as error:
+                    log.info("snapshot %s is made anew: %s", one.name, error)
+                    shutil.rmtree(self.path(one), ignore_errors=True)
 
     def _clean(self, ontology: int) -> None:
         """Remove what nobody begins from any more: all but the latest of this ontology version and the latest two."""
@@ -110,7 +169,7 @@ class Snapshots:
 
     def _all(self) -> list[Snapshot]:
         names = (_NAME.fullmatch(path.name) for path in self.folder.glob("*@*"))
-        return [Snapshot(*map(int, name.groups())) for name in names if name]
+        return [Snapshot.called(name[0]) for name in names if name]
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -136,9 +195,7 @@ class Keeper:
         if seen != self._seen and not self.at_work():
             self._seen = seen
             if self._snapshots.is_due(seen[0]):
-                arguments = [str(self._snapshots.folder), str(seen[0])]
-                where = {**os.environ, STORE: self._store.url}  # which may hold a password, so it is no argument
-                self._process = subprocess.Popen([sys.executable, "-m", __name__, *arguments], env=where)
+                self._process = _run(self._store, self._snapshots.folder, seen[0])
 
     def at_work(self) -> bool:
         """Whether a snapshot is being made."""
@@ -148,6 +205,12 @@ class Keeper:
         if self._process is not None:
             self._process.terminate()
             self._process.wait()
+
+
+def _run(store: Store, *arguments: object) -> subprocess.Popen[bytes]:
+    """Run this module in a process of its own."""
+    where = {**os.environ, STORE: store.url}  # which may hold a password, so it is no argument
+    return subprocess.Popen([sys.executable, "-m", MODULE, *map(str, arguments)], env=where)
 
 
 def load_version(store: Store, version: int) -> ConceptModel:
@@ -169,10 +232,16 @@ def read_revision(revision: Revision, model: ConceptModel) -> Subscription | Non
         return None
 
 
-def main(folder: str, ontology: str) -> None:
+def main(folder: str, asked: str, *rest: str) -> None:
+    """Make the snapshot of an ontology version that is due, or a part of the one of a name."""
     logging.basicConfig(format=LOG_LINE)
     log.setLevel(logging.INFO)
-    Snapshots(Path(folder), Store(os.environ[STORE])).make(int(ontology))
+    snapshots = Snapshots(Path(folder), Store(os.environ[STORE]))
+    if rest:
+        place, part, parts = rest
+        snapshots.write_part(Snapshot.called(asked), Path(place), int(part), int(parts))
+    else:
+        snapshots.make(int(asked))
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ def start_stream(
     events = spark.readStream.format(EventLog.name()).options(**options).load()
     kept, report = archive and archive.absolute(), checkpoint.absolute().parent
     snapshots = _snapshots(checkpoint)
+    Snapshots(snapshots, opened).drop_unfit()
     work = partial(match_log, store=store, snapshots=snapshots, lifting=lifting, archive=kept, report=report)
     results = events.mapInArrow(work, stage.SCHEMA)
     society = Society(opened, lifting)

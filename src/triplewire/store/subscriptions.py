@@ -112,10 +112,11 @@ class Subscriptions(Part):
         with self._reading() as connection:
             return [revision_of(row) for row in connection.execute(query)]
 
-    def valid_revisions(self, position: int) -> Iterator[Revision]:
-        """The revisions that are valid for the event at a position, however many, one by one."""
+    def valid_revisions(self, position: int, part: int = 0, parts: int = 1) -> Iterator[Revision]:
+        """The revisions that are valid for the event at a position, or a part of them, however many, one by one."""
+        query = select(revisions).where(_valid(position), revisions.c.change % parts == part)
         with self._reading() as connection:
-            for row in connection.execution_options(yield_per=1000).execute(select(revisions).where(_valid(position))):
+            for row in connection.execution_options(yield_per=1000).execute(query):
                 yield revision_of(row)
 
     def count_revisions(self, position: int) -> int:
