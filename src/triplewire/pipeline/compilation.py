@@ -115,9 +115,10 @@ def put_chunks_together(
     if shards is not None:
         _write_shards(spark, chunks, model, gone, folder, out, shards)
     else:
-        index = Index.of(put_together(chunks, model, gone), model)
-        index.save(out)
-        index.close()
+        with named(spark, f"putting {len(chunks)} chunks together"):
+            index = Index.of(put_together(chunks, model, gone), model)
+            index.save(out)
+            index.close()
     return sum(map(len, chunks)) - len(again), again
 
 

@@ -41,8 +41,8 @@ def _show(context: SparkContext, what: str, ended: Event) -> None:
         task = bar.add_task(what, visible=False)
         while not ended.wait(GLANCE):
             done, total = tasks(context)
-            if total and time.monotonic() - start > LATER:
-                bar.update(task, completed=done, total=total, visible=True)
+            if time.monotonic() - start > LATER:
+                bar.update(task, completed=done, total=total or None, visible=True)
 
 
 def tasks(context: SparkContext) -> tuple[int, int]:

@@ -97,12 +97,12 @@ class Snapshots:
     def is_due(self, ontology: int) -> bool:
         """Whether enough has changed since the newest snapshot, or there is none and more than a few subscriptions."""
         now = self._store.last_position() + 1
-        count = self._store.count_revisions(now)
         newest = self.newest(ontology)
         if newest is None:
-            return count > FEW
+            return self._store.count_revisions(now) > FEW
         least, share = DUE
-        return self._store.count_changes(newest.position, now, newest.change) > max(least, count // share)
+        changed = self._store.count_changes(newest.position, now, newest.change)
+        return changed > least and changed > self._store.count_revisions(now) // share  # to count all takes long
 
     def _write(self, snapshot: Snapshot) -> None:
         unfinished = self.folder / "unfinished"
