@@ -203,7 +203,7 @@ class Deliveries:
         last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
         own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
         with self._writing() as connection:
-            if position <= (cut := mark(connection, CUT)):
+            if (cut := mark(connection, CUT)) and position <= cut:
                 raise UsageError(f"events are kept from position {cut + 1} on; what was before cannot be sent again")
             if connection.execute(update(deliveries).where(own).values({"last": last} | AT_ONCE)).rowcount == 0:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
