@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from random import Random
 
 import pytest
 from sqlalchemy import create_engine
@@ -192,3 +193,15 @@ def test_a_store_that_breaks_says_so_when_it_is_read(store, store_url):
         with pytest.raises(StoreError, match=r"no such table|does not exist") as error:
             read()
         assert PASSWORD not in str(error.value)
+
+
+def test_events_of_a_batch_get_positions_in_order_and_known_ones_keep_theirs(store):
+    rng, known = Random(11), {}
+    for _ in range(12):
+        keys = [(f"s{rng.randrange(3)}", f"é\x00{rng.randrange(700)}") for _ in range(rng.choice([1, 5, 1200]))]
+        positions = store.append([(*key, f"{key}") for key in keys])
+        for key in dict.fromkeys(keys):
+            known.setdefault(key, len(known) + 1)
+        assert positions == [known[key] for key in keys]
+    found = {(event.source, event.id): event.position for event in store.events(0, store.last_position())}
+    assert found == known
