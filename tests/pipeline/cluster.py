@@ -40,6 +40,10 @@ class Worker:
         """How often its executors have said something."""
         return sum(log.read_text(errors="replace").count(text) for log in self.folder.glob("app-*/*/stderr"))
 
+    def has(self, name: str) -> list[Path]:
+        """What its executors have of a name, in the folder of each."""
+        return list(self.folder.glob(f"app-*/*/{name}"))
+
 
 @dataclass
 class Cluster:
@@ -50,10 +54,12 @@ class Cluster:
     workers: list[Worker] = field(default_factory=list)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def run(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a process that finds what ours finds."""
+    def run(self, *command: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start a process that finds what ours finds, and works in a folder."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=environment(), start_new_session=True)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=environment(), cwd=folder, start_new_session=True
+            )
         self.processes.append(process)
         return process
 

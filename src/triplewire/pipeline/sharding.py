@@ -41,9 +41,10 @@ def match_routed(routed: DataFrame, source: Shards, bindings: bool) -> DataFrame
     work = partial(match_shards, source=source, bindings=bindings)
     matched = routed.repartitionById(count * each, task).mapInArrow(work, stage.SCHEMA)
     event = ["position", "entry"]
+    united = matched.repartition(count * each, *event).groupBy(*event)
     rest = [sql.max(name).alias(name) for name in matched.columns if name not in (*event, "told")]
     told = sql.sort_array(sql.flatten(sql.collect_list("told"))).alias("told")
-    return matched.groupBy(*event).agg(*rest, told).select(*matched.columns)
+    return united.agg(*rest, told).select(*matched.columns)
 
 
 def route_events(batches: Iterable[pa.RecordBatch], router: Router) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from triplewire.matching.engine.files import ArrayFolder, write_arrays
 from triplewire.matching.engine.folder import open_current
 from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.segment import Segment
+from triplewire.pipeline.packing import BETWEEN, unpack
 from triplewire.pipeline.session import LOG_LINE
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
@@ -75,9 +76,9 @@ class Snapshots:
         self.folder = folder
         self._store = store
 
-    def newest(self, ontology: int) -> Snapshot | None:
-        """The newest snapshot under an ontology version."""
-        return max((one for one in self._all() if one.ontology == ontology), default=None)
+    def newest(self, ontology: int | None = None) -> Snapshot | None:
+        """The newest snapshot, if told under an ontology version."""
+        return max((one for one in self._all() if ontology in (None, one.ontology)), default=None)
 
     def path(self, snapshot: Snapshot) -> Path:
         return self.folder / snapshot.name
@@ -103,6 +104,14 @@ class Snapshots:
         least, share = DUE
         changed = self._store.count_changes(newest.position, now, newest.change)
         return changed > least and changed > self._store.count_revisions(now) // share  # to count all takes long
+
+    def take(self, packages: Iterable[Path]) -> None:
+        """Unpack snapshots that were sent here, and remove those that nobody needs any more."""
+        for package in packages:
+            name = package.stem.rpartition(BETWEEN)[2]
+            if unpack(package, self.folder / name):
+                log.info("snapshot %s has come", name)
+                self._clean(max(self._all()).ontology)
 
     def _write(self, snapshot: Snapshot) -> None:
         unfinished = self.folder / "unfinished"

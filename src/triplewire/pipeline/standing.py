@@ -27,7 +27,7 @@ class Standing:
     def __init__(self, store: Store, snapshots: Snapshots) -> None:
         self.work: Counter[str] = Counter()
         self._store = store
-        self._snapshots = snapshots
+        self.snapshots = snapshots
         self._version: int | None = None
         self._snapshot: Snapshot | None = None
         self._position = 0
@@ -42,7 +42,7 @@ class Standing:
         if not len(positions):
             return
         cuts = self._store.boundaries(int(positions[0]), int(positions[-1]))
-        if self._version is not None and self._snapshots.newest(self._version) != self._snapshot:
+        if self._version is not None and self.snapshots.newest(self._version) != self._snapshot:
             self._version = None  # begin from the newer one
         since = [self._store.last_boundary(int(positions[0])), *cuts]
         starts = [0, *np.searchsorted(positions, cuts).tolist()]
@@ -65,12 +65,12 @@ class Standing:
 
     def _begin(self, version: int, position: int) -> None:
         """Start anew: another ontology may give every subscription another meaning."""
-        self._snapshot = snapshot = self._snapshots.find(version)
+        self._snapshot = snapshot = self.snapshots.find(version)
         if snapshot is None:
             self._index = Index(load_version(self._store, version))
             self._change(self._store.revisions(position - 1, position), position)
             return
-        self._index = Index.over(self._snapshots.path(snapshot))
+        self._index = Index.over(self.snapshots.path(snapshot))
         if position > snapshot.position:
             self._change(self._store.changes(snapshot.position, position, snapshot.change), position)
         else:

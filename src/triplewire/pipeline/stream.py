@@ -31,6 +31,7 @@ from triplewire.pipeline.disk import full_disk_named
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.outlet import start_outlet
 from triplewire.pipeline.report import STAGES, WORK, Reporter, counting, timed, timing
+from triplewire.pipeline.shipping import Sender, delivered, is_elsewhere
 from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
@@ -80,6 +81,7 @@ def run_stream(
         spark = session()
         try:
             signals = _signals()
+            sender = _sender(spark, store, checkpoint)
             Thread(target=_wake_workers, args=(spark, store, checkpoint), daemon=True).start()
             spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store, patient=True), NAME))
             queries = [start_stream(spark, store, checkpoint, lifting=read, archive=archive, after=after)]
@@ -88,7 +90,7 @@ def run_stream(
             if target is not None:
                 queries.append(start_outlet(spark, target, store, checkpoint.with_name("outlet")))
             with closing(_keeper(store, checkpoint)) as keeper:
-                _wait(queries, Store(store, patient=True), until, parent, signals, archive, keeper)
+                _wait(queries, Store(store, patient=True), until, parent, signals, archive, (keeper.look, sender.look))
             for query in queries:
                 _stop(query)
         finally:
@@ -145,7 +147,7 @@ def _wake_workers(spark: SparkSession, store: str, checkpoint: Path) -> None:
 
 
 def _be_ready(batches: Iterable[pa.RecordBatch], store: str, snapshots: Path) -> Iterator[pa.RecordBatch]:
-    _standing(store, snapshots, os.getpid()).at(open_store(store).pipeline_position() + 1)
+    _standing(store, snapshots).at(open_store(store).pipeline_position() + 1)
     yield from batches
 
 
@@ -158,7 +160,7 @@ def match_log(
     report: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """What comes of a part of the log, as ``stage`` has it."""
-    standing = _standing(store, snapshots, os.getpid())
+    standing = _standing(store, snapshots)
     spent: Counter[str] = Counter()
     with counting(report, WORK, standing.work), counting(report, STAGES, spent):
         lifted = lift_and_keep(timed(spent, "read", batches), lifting, archive)
@@ -172,20 +174,41 @@ def _matched(standing: Standing, batch: pa.RecordBatch) -> Iterator[pa.RecordBat
         yield from stage.match_events([stretch], index, bindings=True, version=version)
 
 
+def _standing(store: str, snapshots: Path) -> Standing:
+    """This process's index, with the snapshots that are within reach, or have been sent."""
+    here, sent = delivered(snapshots)
+    standing = _kept_standing(store, here, os.getpid())
+    standing.snapshots.take(sent)
+    return standing
+
+
 @cache
-def _standing(store: str, snapshots: Path, _process: int) -> Standing:
+def _kept_standing(store: str, snapshots: Path, _process: int) -> Standing:
     """This process's index, kept from batch to batch."""
     return Standing(open_store(store), Snapshots(snapshots, open_store(store)))
 
 
 def _snapshots(checkpoint: Path) -> Path:
-    """Where snapshots are kept: beside the checkpoint."""
-    return checkpoint.absolute().with_name("index")
+    """Where snapshots are kept, beside the checkpoint: a worker that does not see it is on another machine."""
+    folder = checkpoint.absolute().with_name("index")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _keeper(store: str, checkpoint: Path) -> Keeper:
     opened = Store(store, patient=True)
     return Keeper(Snapshots(_snapshots(checkpoint), opened), opened)
+
+
+def _sender(spark: SparkSession, store: str, checkpoint: Path) -> Sender:
+    """What sends snapshots to other machines, and has sent one before anybody there could need it."""
+    opened = Store(store, patient=True)
+    snapshots = Snapshots(_snapshots(checkpoint), opened)
+    if is_elsewhere(spark.sparkContext):
+        snapshots.find(opened.ontology_version(opened.last_position() + 1))
+    sender = Sender(spark.sparkContext, snapshots)
+    sender.look()
+    return sender
 
 
 def write_results(results: DataFrame, batch: int, store: Store, society: Society, report: Path | None = None) -> None:
@@ -220,11 +243,12 @@ def _wait(
     parent: int | None,
     signals: SimpleQueue[int],
     archive: Path | None,
-    keeper: Keeper,
+    duties: Sequence[Callable[[], None]],
 ) -> None:
     looks = count()
     while all(query.isActive for query in queries) and not _comes(signals):
-        keeper.look()
+        for duty in duties:
+            duty()
         done = store.pipeline_position()
         if archive is not None and next(looks) % SETTLING == 0:
             Archive(archive).settle(done)
