@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,6 +26,8 @@ from triplewire.store import schema
 log = logging.getLogger(__name__)
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
+Item = TypeVar("Item")
+AT_ONCE = 1000
 TURN = 7_747_073
 """The number of the advisory lock that PostgreSQL's writers take turns by."""
 PAUSE = 1.0
@@ -142,6 +145,13 @@ class Part:
 
     def close(self) -> None:
         self._database.close()
+
+
+def parts(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Items, not too many for one statement at a time."""
+    coming = iter(items)
+    while some := list(islice(coming, AT_ONCE)):
+        yield some
 
 
 def insert_new(connection: Connection, table: Table) -> Insert:

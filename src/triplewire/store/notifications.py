@@ -3,30 +3,79 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Insert, Row, Select, bindparam, func, select
+from sqlalchemy import Connection, Row, Select, insert, select
 
-from triplewire.store.database import insert_new
-from triplewire.store.records import Notification
+from triplewire.store.database import parts
+from triplewire.store.records import Notification, Outcome
 from triplewire.store.tables import events, notifications, revisions
 
 NOBODY = ""
 
 
-def numbered(connection: Connection) -> Insert:
-    """Adds a notification ``of`` a subscription ``at`` a position, unless it is there, with the number after the last.
+def add(connection: Connection, outcomes: Iterable[Outcome], moment: str) -> None:
+    """Add the notifications that are not there yet, each with the number after the last of its subscription.
 
-    It is theirs who had the subscription there; their numbers begin with 1, also if the id was somebody else's before.
+    It is theirs who had the subscription at that position; their numbers begin with 1, also if the id was somebody
+    else's before.
     """
-    alive = revisions.c.until.is_(None) | (revisions.c.until > bindparam("at"))
-    valid = (revisions.c.id == bindparam("of")) & (revisions.c.since < bindparam("at")) & alive
-    found = select(revisions.c.owner).where(valid).limit(1).scalar_subquery()
-    owner = func.coalesce(found, NOBODY)
-    own = (notifications.c.subscription == bindparam("of")) & (notifications.c.owner == owner)
-    last = select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
-    sequence = func.coalesce(last.scalar_subquery(), 0) + 1
-    return insert_new(connection, notifications).values(owner=owner, sequence=sequence)
+    new = {(one.position, one.event, one.subscription): one for one in outcomes}
+    key = notifications.c.position, notifications.c.event, notifications.c.subscription
+    for some in parts({one.position for one in new.values()}):
+        for row in connection.execute(select(*key).where(notifications.c.position.in_(some))):
+            new.pop(tuple(row), None)
+    if not new:
+        return
+    holders = _Holders(connection, new.values())
+    rows = [_row(one, moment) | holders.next(one) for one in new.values()]
+    connection.execute(insert(notifications), rows)
+
+
+class _Holders:
+    """Whose subscriptions are at some positions, and the numbers that were given out to them."""
+
+    def __init__(self, connection: Connection, outcomes: Collection[Outcome]) -> None:
+        self._connection = connection
+        self._last: dict[tuple[str, str], int] = {}
+        self._lives: dict[str, list[Any]] = defaultdict(list)
+        first, last = (ends(one.position for one in outcomes) for ends in (min, max))
+        alive = (revisions.c.since < last) & (revisions.c.until.is_(None) | (revisions.c.until > first))
+        given = _last_number(revisions.c.id, revisions.c.owner).correlate(revisions).scalar_subquery()
+        columns = revisions.c.id, revisions.c.owner, revisions.c.since, revisions.c.until, given.label("last")
+        for some in parts({one.subscription for one in outcomes}):
+            for row in connection.execute(select(*columns).where(revisions.c.id.in_(some), alive)):
+                self._lives[row.id].append(row)
+                self._last[row.id, row.owner] = row.last or 0
+
+    def next(self, outcome: Outcome) -> dict[str, Any]:
+        """Whose an outcome is, and its number."""
+        id_, at = outcome.subscription, outcome.position
+        valid = (one.owner for one in self._lives[id_] if one.since < at and (one.until is None or one.until > at))
+        owner = next(valid, NOBODY)
+        if (id_, owner) not in self._last:
+            self._last[id_, owner] = self._connection.scalar(_last_number(id_, owner)) or 0
+        self._last[id_, owner] += 1
+        return {"owner": owner, "sequence": self._last[id_, owner]}
+
+
+def _last_number(subscription: Any, owner: Any) -> Select[Any]:
+    own = (notifications.c.subscription == subscription) & (notifications.c.owner == owner)
+    return select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
+
+
+def _row(outcome: Outcome, moment: str) -> dict[str, Any]:
+    return {
+        "position": outcome.position,
+        "event": outcome.event,
+        "subscription": outcome.subscription,
+        "score": outcome.score,
+        "bindings": outcome.bindings,
+        "version": outcome.version,
+        "created": moment,
+    }
 
 
 def notified() -> Select[Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from triplewire.store.database import Part, insert_new
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
-from triplewire.store.notifications import notification_of, notified, numbered
+from triplewire.store.notifications import add, notification_of, notified
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
 from triplewire.store.revisions import expired
@@ -32,9 +32,7 @@ class Outcomes(Part):
         found = sorted(outcomes, key=lambda one: one.position)
         with self._writing() as connection:
             late = expired(connection, {one.position for one in found})
-            rows = [_row(one, moment) for one in found if not late(one.subscription, one.position)]
-            if rows:
-                connection.execute(numbered(connection), rows)
+            add(connection, (one for one in found if not late(one.subscription, one.position)), moment)
             if letters:
                 connection.execute(insert_new(connection, dead_letters), letters)
             write_offers(connection, offers)
@@ -89,17 +87,3 @@ class Outcomes(Part):
         query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
         with self._reading() as connection:
             return [DeadLetter(*row) for row in connection.execute(query)]
-
-
-def _row(outcome: Outcome, moment: str) -> dict[str, object]:
-    return {
-        "position": outcome.position,
-        "event": outcome.event,
-        "subscription": outcome.subscription,
-        "of": outcome.subscription,
-        "at": outcome.position,
-        "score": outcome.score,
-        "bindings": outcome.bindings,
-        "version": outcome.version,
-        "created": moment,
-    }

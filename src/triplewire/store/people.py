@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
 
 from triplewire.store.audit import note
-from triplewire.store.database import insert_new
+from triplewire.store.database import insert_new, parts
 from triplewire.store.deliveries import Connecting
 from triplewire.store.moments import last_position, now
 from triplewire.store.records import Offer, StoredSuggestion
 from triplewire.store.tables import events, people, revisions, suggestions
 from triplewire.subscriptions.profiles import Person
-
-MOST_NAMED = 1000
 
 
 class People:
@@ -47,7 +44,7 @@ class People:
         """Those of some people who have a profile at a position."""
         query = select(people).where(_valid(people, position))
         with self._reading() as connection:
-            rows = (row for some in _parts(ids) for row in connection.execute(query.where(people.c.id.in_(some))))
+            rows = (row for some in parts(ids) for row in connection.execute(query.where(people.c.id.in_(some))))
             return [_person(row) for row in rows]
 
     def anybody_shares(self, after: int, upto: int) -> bool:
@@ -61,7 +58,7 @@ class People:
         """Whose some subscriptions are at a position."""
         query = select(revisions.c.owner).where(_valid(revisions, position))
         with self._reading() as connection:
-            named = (query.where(revisions.c.id.in_(some)) for some in _parts(subscriptions))
+            named = (query.where(revisions.c.id.in_(some)) for some in parts(subscriptions))
             return {owner for one in named for owner in connection.scalars(one)}
 
     def records_at(self, position: int, owner: str) -> list[dict[str, Any]]:
@@ -112,13 +109,6 @@ def _put(connection: Connection, person: Person) -> int:
 def _now(connection: Connection, id_: str) -> Person | None:
     row = connection.execute(select(people).where(people.c.id == id_, people.c.until.is_(None))).first()
     return None if row is None else _person(row)
-
-
-def _parts(names: Iterable[str]) -> Iterator[list[str]]:
-    """Names, not too many for one statement at a time."""
-    coming = iter(names)
-    while some := list(islice(coming, MOST_NAMED)):
-        yield some
 
 
 def _valid(table: Table, position: int) -> ColumnElement[bool]:
