@@ -130,3 +130,17 @@ def test_a_delivery_is_paused_resumed_and_repeated_from_a_position(broker: httpx
     for wrong in ({}, {"paused": 1}, {"position": "3"}, {"position": -1}, {"position": True}, {"state": "active"}):
         assert broker.patch(address, json=wrong).status_code == 400
     assert broker.patch("/v1/deliveries/none", json={"paused": True}).status_code == 404
+
+
+def test_what_is_no_longer_kept_cannot_be_sent_again(broker: httpx.Client, store: Store) -> None:
+    subscribe(broker)
+    for _ in range(3):
+        notify(store, "s1")
+    assert broker.post("/v1/deliveries/s1/redeliver?from=0").json()["pending"] == 3
+    assert broker.patch("/v1/deliveries/s1", json={"position": 3}).json()["pending"] == 1
+    assert store.trim(datetime.now(UTC)) == 2
+    for answer in (
+        broker.post("/v1/deliveries/s1/redeliver?from=2"),
+        broker.patch("/v1/deliveries/s1", json={"position": 0}),
+    ):
+        assert (answer.status_code, "kept from position 3 on" in answer.json()["detail"]) == (410, True)

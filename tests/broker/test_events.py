@@ -7,16 +7,20 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from secrets import token_hex
 from typing import Any
 
 import httpx
 import pytest
+from pyoxigraph import NamedNode
 
-from tests.broker.clients import OFFER, cloudevent, publish
+from tests.broker.clients import OFFER, cloudevent, publish, subscription
 from triplewire.broker.publisher import Publisher
+from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError
-from triplewire.lift.cloudevents import parse_envelope, parse_event
-from triplewire.store import Store
+from triplewire.lift.cloudevents import parse_envelope, parse_event, parse_events
+from triplewire.rdf.terms import SKOS
+from triplewire.store import Outcome, Store
 
 BATCH = "application/cloudevents-batch+json"
 STRUCTURED = "application/cloudevents+json"
@@ -188,3 +192,24 @@ def test_a_store_that_fails_is_no_acceptance(broker: httpx.Client, store: Store,
     assert answer.status_code == 503
     assert "secret" not in answer.text
     assert publish(broker, cloudevent()).status_code == 202
+
+
+def test_a_name_that_no_index_takes_is_refused_before_it_takes_others_with_it(
+    broker: httpx.Client, store: Store
+) -> None:
+    """PostgreSQL refuses all that is written with it; and what the pipeline writes, for ever."""
+    id_, source, key = token_hex(512), f"urn:{token_hex(748)}", token_hex(5_000)
+    for many in ({"id_": f"{id_}x"}, {"source": f"{source}x"}):
+        answer = publish(broker, cloudevent(**many))
+        assert (answer.status_code, "should have at most" in answer.json()["detail"]) == (400, True)
+    assert broker.post("/v1/subscriptions", json=subscription(id=f"{id_}x")).status_code == 422
+    assert broker.post("/v1/sources", json={"url": f"https://example.org/{key}"}).status_code == 422
+    assert broker.post("/v1/subscriptions", json=subscription(id=id_)).status_code == 201
+    feed = f"<rss version='2.0'><channel><item><guid>{key}</guid><title>t</title></item></channel></rss>"
+    envelope = cloudevent(id_, source=source, datacontenttype="application/rss+xml", data=feed)
+    assert publish(broker, envelope).status_code == 202
+    [entry] = parse_events(envelope)
+    store.record([Outcome(1, entry.id, id_, 1.0, "[]")], [], 1)
+    concept = Proposal(NamedNode(f"urn:{key}"), "word", SKOS.broader, NamedNode("urn:parent"))
+    store.propose([concept], source, entry.id)
+    assert (len(store.notifications()), store.proposals()) == (1, [])

@@ -19,6 +19,7 @@ import httpcore
 import httpx
 
 from triplewire.errors import UsageError
+from triplewire.store.lengths import LONGEST_ADDRESS, check_length
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -89,6 +90,7 @@ class Addresses:
 
     def check(self, url: str) -> None:
         """Refuse an address that we would never call, as far as that can be said without asking a name server."""
+        check_length("an address", url, LONGEST_ADDRESS)
         try:
             parsed = httpx.URL(url)
         except (httpx.InvalidURL, UnicodeError) as error:

@@ -54,7 +54,7 @@ def redeliver(
 ) -> dict[str, Any]:
     """Send again, at once and in order, what was matched from a log position on."""
     _delivery(caller, shared, subscription_id)
-    shared.store.deliveries.move(subscription_id, position)
+    _move(shared, subscription_id, position)
     return _status(caller, shared, subscription_id)
 
 
@@ -88,9 +88,9 @@ def change_delivery(
     ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
     check_unchanged(_status(caller, shared, subscription_id), if_match)
+    if position is not None:
+        _move(shared, subscription_id, position)
     try:
-        if position is not None:
-            shared.store.deliveries.move(subscription_id, position)
         if paused is not None:
             shared.store.pause(subscription_id, paused)
     except UsageError:
@@ -102,6 +102,13 @@ def change_delivery(
 def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
     return page.of_all(shared.store.deliveries.endpoints(caller.only), asdict)
+
+
+def _move(shared: State, subscription: str, position: int) -> None:
+    try:
+        shared.store.deliveries.move(subscription, position)
+    except UsageError as error:  # what was there is no longer kept
+        raise ProblemError(HTTPStatus.GONE, str(error)) from None
 
 
 def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:

@@ -11,6 +11,7 @@ from triplewire.lift.entries import Entry
 from triplewire.lift.feeds import lift_feed
 from triplewire.lift.lower import lower
 from triplewire.rdf.graph import Graph
+from triplewire.store.lengths import LONGEST_ID, length
 from triplewire.store.moments import moment_of
 
 KIND, FORMAT = "triplewire.feed.entry", "text/turtle"
@@ -50,7 +51,7 @@ def remembered(found: Collection[tuple[str, Entry]], seen: Collection[str]) -> t
 def _id(entry: Entry, number: int) -> str:
     """An entry's id; if it has none but its place in the feed, which changes, a hash of what it says."""
     if entry.key is not None and entry.key != str(number):
-        return entry.key
+        return entry.key if length(entry.key) <= LONGEST_ID else _digest(entry.key)
     return _digest("\n".join(sorted(map(str, entry.arcs))))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triplewire.broker.together import Together
+from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import Envelope
 from triplewire.store import Store
+from triplewire.store.lengths import LONGEST_ADDRESS, LONGEST_ID, check_length
 
 Row = tuple[str, str, str, str]
 
@@ -22,6 +24,7 @@ class Publisher:
 
     async def publish(self, envelopes: Sequence[Envelope], publisher: str) -> list[int]:
         """The events' log positions, once they are durable."""
+        _check(envelopes)  # here, as one that cannot be written would take others with it
         self.waiting += len(envelopes)
         try:
             return await self._writing.write([(e.source, e.id, e.as_json(), publisher) for e in envelopes])
@@ -31,3 +34,12 @@ class Publisher:
     def _append(self, group: list[list[Row]]) -> list[list[int]]:
         positions = iter(self._store.append([row for rows in group for row in rows]))
         return [[next(positions) for _ in rows] for rows in group]
+
+
+def _check(envelopes: Sequence[Envelope]) -> None:
+    try:
+        for envelope in envelopes:
+            check_length("the attribute 'id'", envelope.id, LONGEST_ID)
+            check_length("the attribute 'source'", envelope.source, LONGEST_ADDRESS)
+    except UsageError as error:
+        raise EventError(str(error)) from None

@@ -29,6 +29,7 @@ from triplewire.concepts.synonyms import words_in
 from triplewire.errors import SubscriptionError, UsageError
 from triplewire.lift.documents import check_depth
 from triplewire.store import Revision, Store, moment_of
+from triplewire.store.lengths import LONGEST_ID, check_length
 from triplewire.store.terms import expiry_of, state_of, terms_of
 from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
@@ -203,6 +204,7 @@ def understood(
 ) -> tuple[dict[str, Any], Subscription]:
     """A record and what it says; with its owner's own words for concepts, if it cannot be understood without."""
     try:
+        check_length("a subscription's id", str(record.get("id", "")), LONGEST_ID)
         terms_of(record), expiry_of(record)
     except UsageError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None

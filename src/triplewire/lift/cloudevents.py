@@ -10,6 +10,7 @@ import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from triplewire.errors import EventError
@@ -22,6 +23,7 @@ from triplewire.rdf.names import declared_prefixes
 
 ESCAPED = 8
 """How many times larger than its data an envelope may be: an escape has six characters for one."""
+LONGEST_KEY = 512
 REQUIRED = ("specversion", "id", "source", "type")
 
 
@@ -94,7 +96,15 @@ def _event(envelope: Envelope, entry: Entry) -> Event:
         graph = Graph(entry.arcs, entry.home)
     else:
         graph = event_graph(entry.arcs, home)
-    return Event(envelope.source, envelope.id if entry.key is None else f"{envelope.id}#{entry.key}", graph)
+    return Event(envelope.source, envelope.id if entry.key is None else f"{envelope.id}#{_short(entry.key)}", graph)
+
+
+def _short(key: str) -> str:
+    """An entry's key as it is or, if it is too long for an id, a hash of it."""
+    if len(key) <= LONGEST_KEY // 4:
+        return key
+    whole = key.encode("utf-8", "replace")
+    return key if len(whole) <= LONGEST_KEY else sha256(whole).hexdigest()
 
 
 def _check_size(data: Any, limit: int) -> None:

@@ -13,6 +13,7 @@ from triplewire.errors import UsageError
 from triplewire.rdf.terms import Triple
 from triplewire.store.audit import note
 from triplewire.store.database import insert_new
+from triplewire.store.lengths import LONGEST_CONCEPTS, length
 from triplewire.store.moments import now
 from triplewire.store.records import StoredProposal
 from triplewire.store.tables import proposals
@@ -35,6 +36,7 @@ def propose(connection: Connection, made: Iterable[Proposal], proposer: str, ori
             "state": OPEN,
         }
         for one in made
+        if length(one.concept.value + one.parent.value) <= LONGEST_CONCEPTS  # else nobody means it
     ]
     added = (insert_new(connection, proposals).values(row).returning(proposals.c.number) for row in rows)
     new = [number for statement in added if (number := connection.scalar(statement)) is not None]
