@@ -206,6 +206,33 @@ def test_a_feed_is_followed_by_those_who_may_read_it(broker: httpx.Client, store
     assert httpx.post(hub, data=form | {"hub.topic": topic[:-1] + "t"}, timeout=60).status_code == 401
     assert follower.wish(hub, "subscribe", topic).status_code == 202
     wait_until_followed(store, 1)
+    [_, _, for_feed] = store.users.tokens()
+    store.users.revoke(for_feed.number)
+    assert followed(store) == []
+
+
+def test_a_feed_whose_id_changes_hands_while_a_callback_is_asked_is_not_followed(
+    broker: httpx.Client, store: Store, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A callback that takes its time is played by one whose owner gives the id away just before it agrees."""
+    ann, bob = bearer(store, "ann"), bearer(store, "bob")
+    broker.post("/v1/subscriptions", json=subscription(id="s"), headers=ann).raise_for_status()
+    topic = f"{broker.base_url}/v1/feeds/atom/s"
+    done = threading.Event()
+    follow = store.deliveries.follow
+
+    def late(*given: Any) -> None:
+        broker.delete("/v1/subscriptions/s", headers=ann).raise_for_status()
+        broker.post("/v1/subscriptions", json=subscription(id="s"), headers=bob).raise_for_status()
+        follow(*given)
+        done.set()
+
+    monkeypatch.setattr(store.deliveries, "follow", late)
+    follower.wanted = {("subscribe", topic)}
+    form = {"hub.mode": "subscribe", "hub.topic": topic, "hub.callback": follower.callback}
+    assert broker.post("/v1/hub", data=form, headers=ann).status_code == 202
+    assert done.wait(60)
+    assert followed(store) == []
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from tests.broker.clients import bearer, cloudevent, notify, publish, subscription
+from tests.broker.clients import bearer, cloudevent, listening, notify, publish, subscription
 from tests.broker.conftest import served
+from triplewire.broker import notifications
 from triplewire.broker.logs import JsonLines
 from triplewire.store import Store, moment_of
+from triplewire.store.users import SCOPES, USUAL
 
 
 def test_without_users_whoever_is_on_this_machine_may_do_everything(broker: httpx.Client, store: Store) -> None:
@@ -25,6 +27,27 @@ def test_without_users_whoever_is_on_this_machine_may_do_everything(broker: http
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
     assert answer.headers["content-type"] == "application/problem+json"
     assert broker.get("/healthz").status_code == broker.get("/metrics").status_code == 200
+
+
+def test_who_comes_through_a_proxy_on_this_machine_is_not_on_it(broker: httpx.Client) -> None:
+    forwarded = {"X-Forwarded-For": "127.0.0.1, 198.51.100.7"}
+    assert broker.get("/v1/subscriptions", headers=forwarded).status_code == 401
+    assert broker.get("/v1/subscriptions").status_code == 200
+
+
+def test_a_stream_ends_when_its_user_may_do_less_and_not_before(
+    broker: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifications, "LOOK_AGAIN", -1)
+    ann, bob = bearer(store, "ann", *SCOPES), bearer(store, "bob")
+    broker.post("/v1/subscriptions", json=subscription(), headers=bob).raise_for_status()
+    with listening(broker, **ann) as stream, listening(broker, **bob) as own:
+        for number in range(1, 21):
+            notify(store, "s1")
+            assert next(stream)[0] == next(own)[0] == str(number)
+        store.users.change("ann", USUAL)
+        notify(store, "s1")
+        assert (next(own)[0], list(stream)) == ("21", [])
 
 
 @pytest.mark.parametrize("given", ["Bearer tw_wrong", "Bearer", "Basic YTpi", "tw_wrong", ""])

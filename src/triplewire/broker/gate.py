@@ -77,7 +77,7 @@ class Gate:
 
     def still_knows(self, caller: Caller) -> bool:
         """Whether a caller who was let in a while ago would be again."""
-        return self.is_open() if caller.token is None else self._users.is_good(caller.token)
+        return self.is_open() if caller.token is None else self._users.is_good(caller.token, caller.scopes)
 
     def with_password(self, name: str, password: str, address: str) -> User | None:
         """The user with a password; nobody if it is wrong. After too many wrong ones none is looked at for a while."""

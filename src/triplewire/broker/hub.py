@@ -22,6 +22,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from triplewire.broker.bodies import media_type, read_body, text_of, unsupported
 from triplewire.broker.channels import post
+from triplewire.broker.gate import Caller
 from triplewire.broker.parcels import Parcel
 from triplewire.broker.problems import ProblemError
 from triplewire.broker.retries import Answer
@@ -39,6 +40,7 @@ KINDS = {"atom": ATOM, "json": JSON_FEED}
 SHORTEST, USUAL, LONGEST = timedelta(minutes=5), timedelta(days=10), timedelta(days=30)
 MOST_READ, TIMEOUT = 4096, httpx.Timeout(15, connect=5)
 LONGEST_SECRET = 199
+MOST_VERIFYING = 100
 
 router = APIRouter(tags=["feeds"])
 log = logging.getLogger(__name__)
@@ -107,13 +109,16 @@ async def follow(
     revision = await asyncio.to_thread(shared.store.subscription, wish.subscription)
     if revision is None or not caller.sees(revision.owner):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {wish.subscription!r}")
-    task = asyncio.create_task(_verify(wish, shared))
+    if len(shared.verifying) >= MOST_VERIFYING:
+        detail = "many callbacks are being asked whether they are meant"
+        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": "30"})
+    task = asyncio.create_task(_verify(wish, shared, caller, revision.owner))
     shared.verifying.add(task)
     task.add_done_callback(shared.verifying.discard)
     return Response(status_code=HTTPStatus.ACCEPTED)
 
 
-async def _verify(wish: Wish, shared: State) -> None:
+async def _verify(wish: Wish, shared: State, caller: Caller, owner: str) -> None:
     """Ask at the callback whether it is meant; if it is, do it."""
     try:
         if not await _is_meant(wish, shared):
@@ -121,9 +126,12 @@ async def _verify(wish: Wish, shared: State) -> None:
         if wish.mode == "unsubscribe":
             await asyncio.to_thread(shared.store.deliveries.unfollow, wish.subscription, wish.callback)
             return
+        if not await asyncio.to_thread(shared.gate.still_knows, caller):
+            return
         until = moment_of(datetime.now(UTC) + wish.lease)
-        callback = Callback(wish.callback, wish.secret, wish.topic.partition("?")[0], until)  # without a token
-        await asyncio.to_thread(shared.store.deliveries.follow, wish.subscription, callback)
+        topic, until = wish.topic.partition("?")[0], min(until, caller.expires or until)
+        callback = Callback(wish.callback, wish.secret, topic, until, caller.token)
+        await asyncio.to_thread(shared.store.deliveries.follow, wish.subscription, callback, owner)
     except Exception as error:  # whoever asked will ask again
         log.info("a callback could not be verified: %s", type(error).__name__)
 
@@ -136,8 +144,9 @@ async def _is_meant(wish: Wish, shared: State) -> bool:
     url = httpx.URL(wish.callback)
     body = b""
     async with asyncio.timeout(30), shared.addresses.client(timeout=TIMEOUT) as client:
-        async with client.stream("GET", url.copy_merge_params(asked)) as answer:
-            async for chunk in answer.aiter_bytes():
+        plain = {"Accept-Encoding": "identity"}
+        async with client.stream("GET", url.copy_merge_params(asked), headers=plain) as answer:
+            async for chunk in answer.aiter_raw():
                 body += chunk
                 if len(body) > MOST_READ:
                     return False

@@ -71,9 +71,14 @@ class Deliveries:
             remove(connection, subscription, deliveries.c.channel != WEBSUB)
             note(connection, "delivery", subscription, "removed")
 
-    def follow(self, subscription: str, callback: Callback) -> None:
-        """Send a subscription's notifications, from the next one on, to a callback as well; or do so for longer."""
+    def follow(self, subscription: str, callback: Callback, owner: str) -> None:
+        """Send a subscription's notifications, from the next one on, to a callback as well; or do so for longer.
+
+        Nothing is done if the subscription is not the ``owner``'s any more.
+        """
         with self._writing() as connection:
+            if not _is_owner(connection, subscription, owner):
+                return
             follow(connection, subscription, callback)
             note(connection, "delivery", subscription, "followed", WEBSUB)
 
@@ -272,15 +277,13 @@ def _columns(terms: Terms) -> dict[str, int]:
 
 
 def follow(connection: Connection, subscription: str, callback: Callback) -> None:
-    values = {"format": callback.topic, "secret": callback.secret, "until": callback.until}
+    values = {"format": callback.topic, "secret": callback.secret, "until": callback.until, "token": callback.token}
     ours = (deliveries.c.subscription == subscription) & (deliveries.c.channel == WEBSUB)
     same = ours & (deliveries.c.url == callback.url)
     if connection.execute(update(deliveries).where(same).values(values)).rowcount:
         restart_if_ended = same & deliveries.c.state.in_((ENDED, STOPPED))
         connection.execute(update(deliveries).where(restart_if_ended).values({"state": ACTIVE} | AT_ONCE))
         return
-    if current(connection, subscription) is None:
-        raise UsageError(f"there is no subscription {subscription!r}")
     if (connection.scalar(select(func.count()).where(ours)) or 0) >= MOST_FOLLOWERS:
         raise UsageError(f"the subscription {subscription!r} has {MOST_FOLLOWERS} followers already")
     place = {"channel": WEBSUB, "url": callback.url, "due": ""}
@@ -290,7 +293,15 @@ def follow(connection: Connection, subscription: str, callback: Callback) -> Non
 
 def remove(connection: Connection, subscription: str, which: ColumnElement[bool] | None = None) -> None:
     """Forget the deliveries of a subscription, or some of them."""
-    gone = (deliveries.c.subscription == subscription) & (true() if which is None else which)
+    _forget(connection, (deliveries.c.subscription == subscription) & (true() if which is None else which))
+
+
+def remove_followers(connection: Connection, token: int) -> None:
+    """Forget the callbacks that were set up with a token."""
+    _forget(connection, deliveries.c.token == token)
+
+
+def _forget(connection: Connection, gone: ColumnElement[bool]) -> None:
     own = select(deliveries.c.number).where(gone)
     for table in (omissions, contents):
         connection.execute(delete(table).where(table.c.delivery.in_(own)))

@@ -189,13 +189,17 @@ class Mailbox:
 
 @dataclass(frozen=True)
 class Callback:
-    """An address that follows a feed, the ``topic``, until a moment; what it is sent is signed if there is a secret."""
+    """An address that follows a feed, the ``topic``, until a moment; what it is sent is signed if there is a secret.
+
+    It ends with the ``token`` that it was asked for with.
+    """
 
     channel: ClassVar[str] = "websub"
     url: str
     secret: str = field(repr=False)
     topic: str
     until: str
+    token: int | None = None
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,7 @@ suggestions = Table(
 # Only those of events after the position "since" are the subscriber's. Not to be tried before "due", and not at all
 # after "until". "tried_since" is when the one that is next was tried first, "failing_since" when the last one that
 # failed was after a success. How they are sent (priority and what follows it) is said by the subscription's record.
+# One that somebody else set up ends with their "token".
 deliveries = Table(
     "deliveries",
     metadata,
@@ -210,6 +211,7 @@ deliveries = Table(
     Column("throttling", Number, nullable=False, default=0),
     Column("digest", Number, nullable=False, default=0),
     Column("duplicates", Number, nullable=False, default=0),
+    Column("token", Number, nullable=True),
     UniqueConstraint("subscription", "channel", "url", name="deliveries_by_place"),
     sqlite_autoincrement=True,
 )

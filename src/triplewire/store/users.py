@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
-from triplewire.store.deliveries import Connecting
+from triplewire.store.deliveries import Connecting, remove_followers
 from triplewire.store.moments import now
 from triplewire.store.records import Bearer, Token, User
 from triplewire.store.tables import tokens, users
@@ -95,7 +95,10 @@ class Users:
             return [_token_of(row) for row in found]
 
     def revoke(self, number: int, user: str | None = None) -> Token:
-        """Have a token, one of a user's if one is named, be good for nothing from now on."""
+        """Have a token, one of a user's if one is named, be good for nothing from now on.
+
+        Callbacks that were set up with it are called no more.
+        """
         own = tokens.c.number == number
         if user is not None:
             own &= tokens.c.user == user
@@ -104,6 +107,7 @@ class Users:
             row = connection.execute(select(tokens).where(own)).first()
             if row is None:
                 raise UsageError(f"there is no token {number}")
+            remove_followers(connection, number)
             note(connection, "token", number, "revoked")
             return _token_of(row)
 
@@ -127,13 +131,16 @@ class Users:
                 connection.execute(update(tokens).where(tokens.c.number == row.number).values(used=moment))
         return Bearer(row.user, own if ADMIN in most else own & most, row.expires, row.number)
 
-    def is_good(self, number: int) -> bool:
-        """Whether a token is neither revoked nor expired, and its user may do something."""
+    def is_good(self, number: int, scopes: frozenset[str]) -> bool:
+        """Whether a token is neither revoked nor expired, and its user may still do all of this."""
         query = select(tokens.c.revoked, tokens.c.expires, users.c.scopes)
         query = query.join(users, users.c.name == tokens.c.user).where(tokens.c.number == number)
         with self._reading() as connection:
             row = connection.execute(query).first()
-        return row is not None and not row.revoked and bool(row.scopes) and (row.expires or now()) >= now()
+        if row is None or row.revoked is not None or (row.expires is not None and row.expires <= now()):
+            return False
+        most = frozenset(row.scopes.split())
+        return ADMIN in most or (bool(most) and scopes <= most)
 
     # passwords
 
