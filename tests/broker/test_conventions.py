@@ -116,6 +116,11 @@ def test_a_key_is_its_callers_own_and_good_for_a_day(
     later = moment_of(datetime.now(UTC) + timedelta(seconds=1))
     monkeypatch.setattr("triplewire.store.answers._oldest", lambda: later)
     assert store.answers.find("ann", "k1") is None
+    log = store.last_position()
+    sent["content"] += "\n<urn:another> <urn:b> <urn:c> ."
+    assert (ids(ann) != ids(bob), store.last_position()) == (True, log + 2), (
+        "what is new is no longer taken for the old"
+    )
 
 
 def test_a_request_that_failed_may_be_mended_under_the_same_key(broker: httpx.Client) -> None:

@@ -172,6 +172,8 @@ def test_a_digest_is_one_message_and_what_the_server_refuses_is_tried_again(
         ({"to": "ann"}, "ann@example.org"),
         ({"to": "ann@example.org\nBcc: all@example.org"}, "ann@example.org"),
         ({"to": "a@x.org,b@x.org"}, "ann@example.org"),
+        ({"to": "a\u2028b@x.org"}, "ann@example.org"),
+        ({"to": "a\0b@x.org"}, "ann@example.org"),
         ({"secret": "whsec_"}, "'secret'"),
         ({"format": "text/html"}, "text/turtle"),
     ],

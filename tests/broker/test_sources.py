@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
+import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -39,7 +41,7 @@ class Site:
     """A server whose answers are laid out in advance: status, headers, body. The last one is repeated."""
 
     def __init__(self) -> None:
-        self.answers: list[tuple[int, dict[str, str], str]] = []
+        self.answers: list[tuple[int, dict[str, str], str | bytes]] = []
         self.asked: list[dict[str, str]] = []
         site = self
 
@@ -52,9 +54,10 @@ class Site:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body.encode())))
+                sent = body if isinstance(body, bytes) else body.encode()
+                self.send_header("Content-Length", str(len(sent)))
                 self.end_headers()
-                self.wfile.write(body.encode())
+                self.wfile.write(sent)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -130,6 +133,24 @@ def test_each_entry_is_published_once_by_its_id_and_what_is_unchanged_is_not_loa
     cloud = {"source": site.url, "id": "feed", "specversion": "1.0", "type": "t", "data": atom(1, 2)}
     lifted = parse_events(json.dumps(cloud | {"datacontenttype": "application/atom+xml"}))[1]
     assert (event.id, event.source, event.graph) == ("urn:e:1", site.url, lifted.graph)
+
+
+def test_a_packed_feed_is_read_and_one_that_would_fill_the_memory_is_not(store: Store, site: Site) -> None:
+    store.sources.add("ann", site.url)
+    packed = {"Content-Encoding": "gzip"}
+    site.answers = [(200, packed, gzip.compress(atom(1).encode())), (200, packed, gzip.compress(bytes(200 << 20), 1))]
+    peaks = []
+
+    async def scenario(read: Callable[[], Awaitable[None]]) -> None:
+        for _ in range(2):
+            tracemalloc.start()
+            await read()
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+
+    poll(store, scenario, Clock())
+    assert (published(store), "larger than" in standing(store).reason) == (["urn:e:1"], True)
+    assert peaks[1] < 40 << 20
 
 
 def test_entries_without_an_id_are_known_by_what_they_say(store: Store, site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from triplewire.store import Store
 REPORT = "pipeline.json"
 
 router = APIRouter(tags=["health"])
+log = logging.getLogger(__name__)
 
 
 @router.get("/healthz")
@@ -37,7 +39,8 @@ def ready(shared: Shared) -> JSONResponse:
         told["store"] = {"writable": True}
         reasons = _pipeline(shared, told)
     except StoreError as error:
-        reasons = [f"the store cannot be written: {error.__cause__ or error}"]
+        log.error("the store cannot be written: %s", error)
+        reasons = ["the store cannot be written; the log says why"]  # not here, where everybody reads it
     status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
     return JSONResponse({"status": "not ready" if reasons else "ready", "reasons": reasons} | told, status)
 

@@ -27,7 +27,7 @@ from triplewire.store import Delivery, Mailbox
 
 CHANNEL = "email"
 MEMBERS = ("channel", "to", "format")
-ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}", re.ASCII)
+ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}")
 
 router = APIRouter(tags=["mailboxes"])
 

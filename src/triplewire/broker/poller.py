@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,7 @@ QUICKER, SLOWER, FAILING = 0.5, 1.5, 2.0
 TIMEOUT = httpx.Timeout(15, connect=5)
 WHOLE_TIMEOUT = 30
 LARGEST = 5 << 20
+GZIP = 16  # as zlib has it
 MOST_REDIRECTS = 5
 ACCEPT = "application/atom+xml, application/rss+xml, application/rdf+xml;q=0.9, application/xml;q=0.8, */*;q=0.1"
 
@@ -63,7 +65,7 @@ class Poller:
             timeout=TIMEOUT,
             follow_redirects=True,  # each way is checked where it is taken
             max_redirects=MOST_REDIRECTS,
-            headers={"User-Agent": f"Triplewire/{triplewire.__version__}", "Accept": ACCEPT},
+            headers={"User-Agent": f"Triplewire/{triplewire.__version__}", "Accept": ACCEPT, "Accept-Encoding": "gzip"},
         )
         self._circuits = Circuits()
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -106,7 +108,7 @@ class Poller:
                 reading = await self._reading(source)
             await asyncio.to_thread(self._store.sources.settle, source, reading)
         except Exception as error:
-            log.error("the reading of %s was interrupted: %s", source.url, type(error).__name__)
+            log.error("the reading of source %s was interrupted: %s", source.number, type(error).__name__)
         finally:
             circuit.under_way -= 1
             self._circuits.forget(source.url)
@@ -128,9 +130,10 @@ class Poller:
         headers = {"If-None-Match": source.tag, "If-Modified-Since": source.modified}
         known = {name: value for name, value in headers.items() if value}
         async with self._client.stream("GET", source.url, headers=known) as answer:
-            body = bytearray()
-            async for chunk in answer.aiter_bytes():
-                body += chunk
+            body, packed = bytearray(), answer.headers.get("content-encoding", "identity").lower() != "identity"
+            unpacking = zlib.decompressobj(zlib.MAX_WBITS | GZIP)
+            async for chunk in answer.aiter_raw():  # a little that is packed may be very much
+                body += unpacking.decompress(chunk, LARGEST + 1) if packed else chunk
                 if len(body) > LARGEST:
                     raise EventError(f"it is larger than {LARGEST:,} bytes")
             return Document(answer.status_code, bytes(body), answer.headers)

@@ -2,7 +2,7 @@
 
 A client that hears no answer cannot know whether it was heard. With a header ``Idempotency-Key``, it may simply send
 the request again, for a day. The answer is kept once everything is done. Should we be gone before that, the request
-is carried out again, and comes to the same: an id that we make is made from the key (``fresh_id``).
+is carried out again, and comes to the same: an id that we make is made from both (``fresh_id``).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def repeatable(limit: int = MEBIBYTE) -> type[APIRoute]:
 
 
 def fresh_id(request: Request) -> str:
-    """A new id; under a key always the same one."""
-    known: tuple[str, str] | None = getattr(request.state, "key", None)
+    """A new id; for the same request under the same key always the same one."""
+    known: tuple[str, ...] | None = getattr(request.state, "key", None)
     return sha256("\n".join(known).encode()).hexdigest()[:16] if known else token_hex(8)
 
 
@@ -84,7 +84,7 @@ async def _once(request: Request, key: str, handle: Handler, limit: int) -> Resp
         before = await asyncio.to_thread(shared.store.answers.find, *known)
         if before is not None:
             return _again(before, digest, key)
-        request.state.key = known
+        request.state.key = (*known, digest)  # a key may be used for something else, a day later
         response = await handle(Request(request.scope, _replayed(body)))
         if response.status_code < 300:
             headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
