@@ -28,6 +28,7 @@ REFUSALS = {
     ("get", "/v1/synonyms"): (422,),
     **{("post", f"/v1/concepts/proposals/{{number}}/{verb}"): (409,) for verb in ("accept", "merge", "reject")},
     ("post", "/v1/users"): (409,),
+    ("post", "/v1/session"): (401, 403, 429),
     ("post", "/v1/tokens"): (404,),
     ("post", "/v1/hub"): (404,),
     **{("post", f"/v1/mailboxes/{noun}"): (404,) for noun in MAILED},

@@ -117,6 +117,7 @@ SCHEMAS: dict[str, Schema] = {
     "Proposal": one(PROPOSED),
     "Person": one({"id": TEXT, "knows": several(TEXT), "shares": TRUTH, "declines": TRUTH}),
     "User": one({"name": TEXT, "scopes": SCOPES, "created": TEXT}),
+    "Session": one({"name": TEXT, "scopes": SCOPES}),
     "Token": one({"user": TEXT, "scopes": SCOPES}, token=TEXT),
     "Change": one({"number": NUMBER}),
     "Source": one({"id": NUMBER, "url": TEXT, "owner": TEXT, "state": TEXT}),
@@ -184,6 +185,7 @@ BODIES: dict[tuple[str, str], dict[str, Schema]] = {
     ("post", "/v1/synonyms"): {JSON: {"schema": one({"concept": TEXT, "word": TEXT}, language=TEXT, reason=TEXT)}},
     ("post", "/v1/users"): {JSON: {"schema": one({"name": TEXT}, scopes=SOME_SCOPES), "example": {"name": "ann"}}},
     ("patch", "/v1/users/{name}"): {JSON: {"schema": one({"scopes": SCOPES}) | {"additionalProperties": False}}},
+    ("post", "/v1/session"): {JSON: {"schema": one({"name": TEXT, "password": {"type": "string", "maxLength": 1000}})}},
     ("post", "/v1/tokens"): {
         JSON: {
             "schema": one({}, name=TEXT, user=optional(TEXT), scopes=SOME_SCOPES, feed=TEXT),
@@ -232,6 +234,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     ("get", "/v1/users"): page("User"),
     ("post", "/v1/users"): named("User"),
     **{(verb, "/v1/users/{name}"): named("User") for verb in ("get", "patch")},
+    **{(verb, "/v1/session"): named("Session") for verb in ("get", "post")},
     ("get", "/v1/tokens"): page("Token"),
     ("post", "/v1/tokens"): named("Token"),
     ("delete", "/v1/tokens/{number}"): named("Token"),
