@@ -11,6 +11,7 @@ from tests.postgres import PASSWORD
 from triplewire.errors import StoreError, UsageError
 from triplewire.store import DeadLetter, Outcome, Store
 from triplewire.store import store_url as embedded
+from triplewire.store.notifications import _last_number
 
 
 @pytest.fixture
@@ -205,3 +206,10 @@ def test_events_of_a_batch_get_positions_in_order_and_known_ones_keep_theirs(sto
         assert positions == [known[key] for key in keys]
     found = {(event.source, event.id): event.position for event in store.events(0, store.last_position())}
     assert found == known
+
+
+def test_a_subscriptions_last_number_is_found_without_reading_what_else_its_owner_was_told(tmp_path):
+    with closing(Store(embedded(tmp_path))) as store, store._reading() as connection:
+        query = _last_number("s", "ann").compile(connection, compile_kwargs={"literal_binds": True})
+        [(*_, plan)] = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}")
+    assert "notifications_by_subscription (subscription=?)" in plan

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
-from triplewire.store.database import parts
+from triplewire.store.database import insert_many, parts
 from triplewire.store.records import Notification, Outcome
 from triplewire.store.tables import events, notifications, revisions
 
@@ -23,15 +23,17 @@ def add(connection: Connection, outcomes: Iterable[Outcome], moment: str) -> Non
     else's before.
     """
     new = {(one.position, one.event, one.subscription): one for one in outcomes}
+    if not new:
+        return
+    first, last = _ends(new.values())
     key = notifications.c.position, notifications.c.event, notifications.c.subscription
-    for some in parts({one.position for one in new.values()}):
-        for row in connection.execute(select(*key).where(notifications.c.position.in_(some))):
-            new.pop(tuple(row), None)
+    for row in connection.execute(select(*key).where(notifications.c.position.between(first, last))):
+        new.pop(tuple(row), None)
     if not new:
         return
     holders = _Holders(connection, new.values())
     rows = [_row(one, moment) | holders.next(one) for one in new.values()]
-    connection.execute(insert(notifications), rows)
+    insert_many(connection, notifications, rows)
 
 
 class _Holders:
@@ -41,7 +43,7 @@ class _Holders:
         self._connection = connection
         self._last: dict[tuple[str, str], int] = {}
         self._lives: dict[str, list[Any]] = defaultdict(list)
-        first, last = (ends(one.position for one in outcomes) for ends in (min, max))
+        first, last = _ends(outcomes)
         alive = (revisions.c.since < last) & (revisions.c.until.is_(None) | (revisions.c.until > first))
         given = _last_number(revisions.c.id, revisions.c.owner).correlate(revisions).scalar_subquery()
         columns = revisions.c.id, revisions.c.owner, revisions.c.since, revisions.c.until, given.label("last")
@@ -61,8 +63,13 @@ class _Holders:
         return {"owner": owner, "sequence": self._last[id_, owner]}
 
 
+def _ends(outcomes: Collection[Outcome]) -> tuple[int, int]:
+    """The first and the last position of some."""
+    return min(one.position for one in outcomes), max(one.position for one in outcomes)
+
+
 def _last_number(subscription: Any, owner: Any) -> Select[Any]:
-    own = (notifications.c.subscription == subscription) & (notifications.c.owner == owner)
+    own = of_subscription(subscription, owner)
     return select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
 
 
@@ -76,6 +83,15 @@ def _row(outcome: Outcome, moment: str) -> dict[str, Any]:
         "version": outcome.version,
         "created": moment,
     }
+
+
+def of_subscription(subscription: Any, owner: Any) -> ColumnElement[bool]:
+    """The notifications of a subscription, or an owner's of them, to be found by the subscription.
+
+    An index by the owner would fit as well, and a database that took it would read all that the owner was ever told.
+    """
+    own: ColumnElement[bool] = notifications.c.subscription == subscription
+    return own if owner is None else and_(own, notifications.c.owner.concat("") == owner)
 
 
 def notified() -> Select[Any]:

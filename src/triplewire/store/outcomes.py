@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from triplewire.store.database import Part, insert_new
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
-from triplewire.store.notifications import add, notification_of, notified
+from triplewire.store.notifications import add, notification_of, notified, of_subscription
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
 from triplewire.store.revisions import expired
@@ -51,10 +51,10 @@ class Outcomes(Part):
     ) -> list[Notification]:
         """Notifications in the order in which they were written, beginning after a number; those of an owner."""
         query = notified().where(notifications.c.number > after)
-        if owner is not None:
-            query = query.where(notifications.c.owner == owner)
         if subscription is not None:
-            query = query.where(notifications.c.subscription == subscription)
+            query = query.where(of_subscription(subscription, owner))
+        elif owner is not None:
+            query = query.where(notifications.c.owner == owner)
         with self._reading() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [notification_of(row) for row in rows]
