@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator
 
 from triplewire.store import Notification, Store
 
-INTERVAL = 0.1
+INTERVAL = 0.02
+"""Seconds between two looks at the store; of the time from an event to its notification, half of it is lost here."""
 WINDOW = 1000
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ class Feed:
             self._floor = self._newest = await asyncio.to_thread(self._store.last_notification)
             self._wake()  # what was written since the listeners looked is below the window, and theirs to read
             return True
-        found = await asyncio.to_thread(self._store.notifications, self._newest)
+        found = await asyncio.to_thread(self._store.notifications, self._newest, WINDOW)
         if found:
             self._newest = found[-1].number
             self._window += found
