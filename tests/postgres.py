@@ -31,7 +31,8 @@ class PostgreSQL:
     own folder perhaps, so there they are copied.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
+        self._settings = SETTINGS | settings
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
         self._numbers = count(1)
         self._user = NOBODY if os.geteuid() == 0 else None
@@ -51,7 +52,7 @@ class PostgreSQL:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        settings = {**SETTINGS, "unix_socket_directories": str(self.folder)}
+        settings = {**self._settings, "unix_socket_directories": str(self.folder)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             command = [self._binaries / "postgres", "-D", self._data, *options]
@@ -63,6 +64,10 @@ class PostgreSQL:
                 return
             except psycopg.OperationalError:
                 time.sleep(0.05)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def kill(self) -> None:
         """End it, and all that it has running, without a warning."""
