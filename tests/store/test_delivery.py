@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Engine, event
 
 from triplewire.errors import UsageError
-from triplewire.store import Attempt, Outcome, Store, Webhook
+from triplewire.store import Attempt, Outcome, Portion, Store, Webhook
 
 HOOK = Webhook("https://a.example/", "whsec_one")
 
@@ -35,7 +36,8 @@ def attempt(store: Store, subscription: str, number: int, moment: str = "2026-01
 
 def waiting(store: Store, subscription: str = "s") -> list[int]:
     delivery = store.deliveries.of([subscription])[subscription]
-    return [one.number for one in store.deliveries.waiting(delivery, 100)]
+    [found] = store.deliveries.waiting([Portion(delivery, 100)])
+    return [one.number for one in found]
 
 
 def due(store: Store, day: str) -> list[tuple[str, str]]:
@@ -159,3 +161,27 @@ def test_an_endpoint_is_all_that_goes_to_one_address(store: Store) -> None:
     assert (a.url, a.subscriptions, a.failing, a.delivered, a.sent, a.pending) == (HOOK.url, 2, 1, 1, 2, 2)
     assert (a.failing_since, a.reason, a.last_success) == ("2026-01-01", "no answer", "2026-01-01")
     assert (c.subscriptions, c.failing, c.pending, c.failing_since, c.reason) == (1, 0, 1, None, "")
+
+
+def test_what_came_of_many_attempts_is_written_in_as_many_statements_as_of_two(store: Store) -> None:
+    names = [f"s{n}" for n in range(20)]
+    for name in names:
+        store.subscribe({"id": name}, webhook=HOOK)
+    tell(store, *names)
+    statements: list[str] = []
+    counts = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    for several in (names[:2], names[2:]):
+        reasons = ["" if n % 2 else "no answer" for n in range(len(several))]
+        attempts = [attempt(store, name, 100, reason=why) for name, why in zip(several, reasons, strict=True)]
+        event.listen(Engine, "before_cursor_execute", note)
+        stand = store.deliveries.settle(attempts)
+        event.remove(Engine, "before_cursor_execute", note)
+        counts.append(len(statements))
+        statements.clear()
+        assert [one.reason for one in stand if one is not None] == reasons
+        assert [one.delivered for one in stand if one is not None] == [not why for why in reasons]
+    assert counts[0] == counts[1]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from triplewire.errors import UsageError
-from triplewire.store import Attempt, DeadLetter, Outcome, Store, Webhook
+from triplewire.store import Attempt, DeadLetter, Outcome, Portion, Store, Webhook
 
 FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def send(store: Store, subscription: str, count: int) -> None:
     """What the dispatcher does: send the next few, and write it down."""
     for _ in range(count):
         delivery = store.deliveries.of([subscription])[subscription]
-        for found in store.deliveries.waiting(delivery, 1):
+        for found in store.deliveries.waiting([Portion(delivery, 1)])[0]:
             assert found.body, f"{found.event} was to be sent, and is gone"
             store.deliveries.settle([Attempt(delivery, found.number, "2026-01-01", "2026-01-01")])
 

@@ -22,19 +22,21 @@ from triplewire.broker.hub import WebSub
 from triplewire.broker.mail import Mail
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
-from triplewire.broker.parcels import Parcel, is_joined, parcels
+from triplewire.broker.parcels import Parcel, is_joined, parcels, portion
 from triplewire.broker.retries import failed, no_answer
 from triplewire.broker.slots import Slots
 from triplewire.broker.together import Together
 from triplewire.lift.lifting import DEFAULT, Lifting
-from triplewire.store import Attempt, Delivery, Due, Store, moment_of
+from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Store, moment_of
 
 INTERVAL, LONGEST_INTERVAL = 0.1, 1.0
 TIMEOUT = httpx.Timeout(15, connect=5, pool=60)
 WHOLE_TIMEOUT = 30
 """For a receiver that answers a byte at a time."""
-AT_ONCE = {"proven": 256, "new": 256, "failing": 64}
+AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
 """How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
+GROUP = 32
+"""So many are read, or prepared, together: the next ones are, while these are being sent."""
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,8 @@ class Dispatcher:
         }
         self._circuits = Circuits()
         self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
+        self._reading: Together[int, tuple[Delivery | None, list[Notification]]] = Together(self._read, GROUP)
+        self._preparing: Together[tuple[Delivery, Parcel], Any] = Together(self._prepare, GROUP)
         self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._meters = meters or Meters()
@@ -127,15 +131,17 @@ class Dispatcher:
 
     async def _deliver_page(self, due: Due, circuit: Circuit) -> bool:
         """Send a few, and say whether to go on."""
-        known, page = await asyncio.to_thread(self._page, due.delivery)
+        known, waiting = await self._reading.done(due.delivery, due.standing)
         if known is None or (known.url, known.state) != (due.url, "active"):
             return False
-        for parcel, prepared in page:
-            async with circuit.slots, self._slots[_standing(known)].at(known.terms.priority):
+        page = await self._parcels(known, waiting)
+        for parcel in page:
+            prepared = await self._prepared(known, parcel)
+            async with circuit.slots, self._slots[known.standing].at(known.terms.priority):
                 if circuit.is_open(self._clock()):
                     return False
                 attempt = await self._attempt(known, parcel, prepared, circuit)
-            stands = await self._settling.write(attempt)
+            stands = await self._settling.done(attempt)
             if attempt.reason or stands is None or stands.state != "active" or stands.due > attempt.moment:
                 return False
             if stands.last != parcel.number:
@@ -143,15 +149,29 @@ class Dispatcher:
             known = stands
         return bool(page)
 
-    def _page(self, number: int) -> tuple[Delivery | None, Sequence[tuple[Parcel, Any]]]:
-        """How a delivery stands, and the next few parcels, with what is to be sent of each."""
+    def _read(self, numbers: list[int]) -> list[tuple[Delivery | None, list[Notification]]]:
+        """How deliveries stand, and what waits next for each."""
         now = self._clock()
-        known = self._store.deliveries.at(number, moment_of(now))
-        if known is None:
-            return None, []
-        channel = self._channels[known.channel]
-        found = parcels(self._store, known, now, self._lifting)
-        return known, [(one, channel.prepare(known, one) if one.notifications else None) for one in found]
+        known = self._store.deliveries.at(numbers, moment_of(now))
+        waiting = self._store.deliveries.waiting([portion(one, now) for one in known.values()])
+        found = dict(zip(known, waiting, strict=True))
+        return [(known.get(number), found.get(number, [])) for number in numbers]
+
+    async def _parcels(self, known: Delivery, waiting: Sequence[Notification]) -> list[Parcel]:
+        if known.terms.duplicates:  # to compare graphs may take long
+            return await asyncio.to_thread(parcels, self._store, known, waiting, self._lifting)
+        return parcels(self._store, known, waiting, self._lifting)
+
+    async def _prepared(self, known: Delivery, parcel: Parcel) -> Any:
+        """What is to be sent of a parcel."""
+        if not parcel.notifications:
+            return None
+        if is_joined(known):  # many at once may take long
+            return await asyncio.to_thread(self._channels[known.channel].prepare, known, parcel)
+        return await self._preparing.done((known, parcel), known.standing)
+
+    def _prepare(self, several: list[tuple[Delivery, Parcel]]) -> list[Any]:
+        return [_or_error(self._channels[known.channel].prepare, known, parcel) for known, parcel in several]
 
     async def _attempt(self, known: Delivery, parcel: Parcel, prepared: Any, circuit: Circuit) -> Attempt:
         if not parcel.notifications:
@@ -181,7 +201,8 @@ class Dispatcher:
                 self._meters.waits[known.channel].observe(wait.total_seconds())
 
 
-def _standing(known: Delivery) -> str:
-    if known.failing_since is not None:
-        return "failing"
-    return "proven" if known.last_success is not None else "new"
+def _or_error(prepare: Callable[[Delivery, Parcel], Any], known: Delivery, parcel: Parcel) -> Any:
+    try:
+        return prepare(known, parcel)
+    except Exception as error:  # whatever cannot be told is a matter of this delivery
+        return error

@@ -93,7 +93,8 @@ def show_unsubscription(token: Token) -> HTMLResponse:
 def unsubscribe(shared: Shared, token: Token) -> HTMLResponse:
     """Pause the subscription that a message was sent for, as its reader asks, or their mail program (RFC 8058)."""
     number, _, secret = token.partition(".")
-    known = shared.store.deliveries.at(int(number)) if re.fullmatch("[0-9]{1,15}", number) else None
+    numbers = [int(number)] if re.fullmatch("[0-9]{1,15}", number) else []
+    known = next(iter(shared.store.deliveries.at(numbers).values()), None)
     good = known is not None and known.channel == CHANNEL
     if known is None or not good or not hmac.compare_digest(known.secrets[0].encode(), secret.encode()):
         raise ProblemError(HTTPStatus.NOT_FOUND, "this link is not good any more")

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
+from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic
 from typing import Annotated, Any
@@ -38,6 +39,8 @@ AGAIN = 2000
 """Milliseconds after which a client whose stream we end is to come back."""
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 """Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
+RECENT = 16
+"""So many events are kept as they were last written."""
 EXPLANATIONS = ("application/json", "image/svg+xml", "text/plain")
 Number = Annotated[int, Path(ge=0, lt=1 << 63)]
 
@@ -164,11 +167,21 @@ def _found(caller: Caller, shared: State, number: int) -> Notification:
 
 def event_of(found: Notification, lifting: Lifting) -> Event:
     """The event that a notification tells of, if it is still kept."""
-    if not found.body:
-        gone = f"the event {found.event!r} is no longer kept, nor can it be explained what it matched"
+    return _event(found.body, found.event, lifting)
+
+
+def _event(body: str, id_: str, lifting: Lifting) -> Event:
+    if not body:
+        gone = f"the event {id_!r} is no longer kept, nor can it be explained what it matched"
         raise ProblemError(HTTPStatus.GONE, gone)
-    [event] = [event for event in parse_events(found.body, lifting) if event.id == found.event]
+    [event] = [event for event in parse_events(body, lifting) if event.id == id_]
     return event
+
+
+@lru_cache(RECENT)
+def _rdf(body: str, id_: str, format_: str, lifting: Lifting) -> str:
+    """An event as RDF, written once for all who are told of it."""
+    return lower(_event(body, id_, lifting).graph, format_)
 
 
 def _acceptable(accept: str, offered: tuple[str, ...], default: str) -> str:
@@ -231,7 +244,7 @@ def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str
     whole = shown(found)
     if format_ is not None:
         with suppress(EventError, ValueError):  # lifted by other settings than today's; it is told as published anyway
-            whole["rdf"] = {"format": format_, "text": lower(event_of(found, lifting).graph, format_)}
+            whole["rdf"] = {"format": format_, "text": _rdf(found.body, found.event, format_, lifting)}
     return whole
 
 

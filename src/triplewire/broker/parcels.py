@@ -13,7 +13,7 @@ from triplewire.broker.notifications import event_of
 from triplewire.errors import EventError
 from triplewire.lift.lifting import Lifting
 from triplewire.rdf.graph import Graph
-from triplewire.store import Content, Delivery, Notification, Omission, Store
+from triplewire.store import Content, Delivery, Notification, Omission, Portion, Store
 from triplewire.store.terms import boundary
 
 FEW = 20
@@ -39,16 +39,18 @@ def is_joined(delivery: Delivery) -> bool:
     return bool(delivery.terms.throttling or delivery.terms.digest or delivery.channel == "websub")
 
 
-def parcels(store: Store, delivery: Delivery, now: datetime, lifting: Lifting) -> list[Parcel]:
-    """The next few parcels of a delivery."""
-    joined = is_joined(delivery)
-    few = JOINED if joined else 1 if delivery.failing_since else FEW
-    before = boundary(now, delivery.terms.digest) if delivery.terms.digest else None
-    waiting = store.deliveries.waiting(delivery, few, before)
+def portion(delivery: Delivery, now: datetime) -> Portion:
+    """How much of what waits is read at a time."""
+    few = JOINED if is_joined(delivery) else 1 if delivery.failing_since else FEW
+    return Portion(delivery, few, boundary(now, delivery.terms.digest) if delivery.terms.digest else None)
+
+
+def parcels(store: Store, delivery: Delivery, waiting: Sequence[Notification], lifting: Lifting) -> list[Parcel]:
+    """What waits, as it is to be sent."""
     single = [Parcel([found], found.number) for found in waiting]
     if delivery.terms.duplicates:
         single = list(_without_duplicates(store, delivery, waiting, lifting))
-    return [_together(single)] if joined and single else single
+    return [_together(single)] if is_joined(delivery) and single else single
 
 
 def _together(single: Iterable[Parcel]) -> Parcel:

@@ -27,7 +27,7 @@ class Publisher:
         _check(envelopes)  # here, as one that cannot be written would take others with it
         self.waiting += len(envelopes)
         try:
-            return await self._writing.write([(e.source, e.id, e.as_json(), publisher) for e in envelopes])
+            return await self._writing.done([(e.source, e.id, e.as_json(), publisher) for e in envelopes])
         finally:
             self.waiting -= len(envelopes)
 

@@ -1,4 +1,4 @@
-"""Writing many things in one transaction."""
+"""Doing many things in one go: one transaction, one thread."""
 
 from __future__ import annotations
 
@@ -11,34 +11,39 @@ Result = TypeVar("Result")
 
 
 class Together(Generic[Item, Result]):
-    """Writes items to a store. Those that come while a commit is under way share the next one.
+    """Does things in a thread. Those that come while it is busy are done next, together.
 
-    ``write`` takes a list of items and returns as many results, once they are durable.
+    ``do`` takes a list of items and returns as many results, once all are done; an error among them is that item's own.
+    At most ``most`` are done at once, and what comes of a lower ``rank`` goes first.
     """
 
-    def __init__(self, write: Callable[[list[Item]], Sequence[Result]]) -> None:
-        self._commit = write
-        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._writer: asyncio.Task[None] | None = None
+    def __init__(self, do: Callable[[list[Item]], Sequence[Result | Exception]], most: int | None = None) -> None:
+        self._do = do
+        self._most = most
+        self._waiting: list[tuple[int, Item, asyncio.Future[Result]]] = []
+        self._working: asyncio.Task[None] | None = None
 
-    async def write(self, item: Item) -> Result:
-        """The result, once the item is durable."""
-        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, done))
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write())
-        return await done
+    async def done(self, item: Item, rank: int = 0) -> Result:
+        """The result, once it is there."""
+        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((rank, item, result))
+        if self._working is None or self._working.done():
+            self._working = asyncio.create_task(self._work())
+        return await result
 
-    async def _write(self) -> None:
+    async def _work(self) -> None:
         while self._waiting:
-            group, self._waiting = self._waiting, []
+            self._waiting.sort(key=lambda one: one[0])
+            group = self._waiting[: self._most]
+            del self._waiting[: len(group)]
             try:
-                results = await asyncio.to_thread(self._commit, [item for item, _ in group])
+                results = await asyncio.to_thread(self._do, [item for _, item, _ in group])
             except Exception as error:
-                for _, done in group:
-                    if not done.done():
-                        done.set_exception(error)
-                continue
-            for (_, done), result in zip(group, results, strict=True):
-                if not done.done():  # whoever waited may have gone
-                    done.set_result(result)
+                results = [error] * len(group)
+            for (*_, waiting), result in zip(group, results, strict=True):
+                if waiting.done():  # whoever waited may have gone
+                    continue
+                if isinstance(result, Exception):
+                    waiting.set_exception(result)
+                else:
+                    waiting.set_result(result)

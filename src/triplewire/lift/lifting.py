@@ -22,7 +22,7 @@ from triplewire.lift.documents import read_json
 from triplewire.lift.names import Names, read_names
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lifting:
     """How events are lifted. ``contexts`` by address, ``mappings`` by the ``dataschema`` or ``type`` of an event."""
 

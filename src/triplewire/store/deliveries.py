@@ -12,7 +12,22 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, cast, delete, func, insert, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
@@ -29,6 +44,8 @@ from triplewire.store.records import (
     Mailbox,
     Notification,
     Omission,
+    Portion,
+    Standing,
     Webhook,
 )
 from triplewire.store.revisions import current
@@ -41,7 +58,14 @@ MAIL = "mailto:"
 WEBSUB = "websub"
 """The one channel of which a subscription may have many deliveries, set up by others than its owner."""
 MOST_FOLLOWERS = 100
+FOR_EVER = "9999"
 AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
+
+STANDING = case(
+    (deliveries.c.failing_since.is_not(None), Standing.FAILING.value),
+    (deliveries.c.last_success.is_(None), Standing.NEW.value),
+    else_=Standing.PROVEN.value,
+).label("standing")
 
 Connecting = Callable[[], AbstractContextManager[Connection]]
 
@@ -95,11 +119,11 @@ class Deliveries:
             found = connection.execute(select(deliveries).where(own))
             return {row.subscription: delivery_of(row, moment) for row in found}
 
-    def at(self, number: int, moment: str = "") -> Delivery | None:
-        """One delivery, with the secrets that are good at a moment."""
+    def at(self, numbers: Iterable[int], moment: str = "") -> dict[int, Delivery]:
+        """Some deliveries by their numbers, with the secrets that are good at a moment."""
         with self._reading() as connection:
-            row = connection.execute(select(deliveries).where(deliveries.c.number == number)).first()
-            return None if row is None else delivery_of(row, moment)
+            found = connection.execute(select(deliveries).where(deliveries.c.number.in_(list(numbers))))
+            return {row.number: delivery_of(row, moment) for row in found}
 
     def listed(self, after: int, limit: int, owner: str | None = None) -> list[Delivery]:
         """Deliveries in the order in which they were set up, beginning after a number; those of one owner."""
@@ -142,9 +166,9 @@ class Deliveries:
             return [Endpoint(*row) for row in connection.execute(query.group_by(each.url).order_by(each.url))]
 
     def due(self, moment: datetime) -> list[Due]:
-        """The deliveries of which something is to be sent now: the highest priority first, then the longest due.
+        """The deliveries of which something is to be sent now.
 
-        Those that fail come last of their priority: others do not wait for them.
+        By their standing; of the same standing the highest priority first, then the longest due.
         """
         now = moment_of(moment)
         good = (deliveries.c.state == ACTIVE) & (deliveries.c.due <= now)
@@ -155,21 +179,15 @@ class Deliveries:
                 and_(deliveries.c.digest == one, notifications.c.created < boundary(moment, one)) for one in periods
             )
             waiting = select(1).where(_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
-            query = select(deliveries.c.number, deliveries.c.subscription, deliveries.c.url).where(good, waiting)
-            order = deliveries.c.priority.desc(), deliveries.c.failing_since.is_not(None), deliveries.c.due
-            rows = connection.execute(query.order_by(*order))
-            return [Due(*row) for row in rows]
+            named = deliveries.c.number, deliveries.c.subscription, deliveries.c.url
+            query = select(*named, STANDING).where(good, waiting)
+            rows = connection.execute(query.order_by(STANDING, deliveries.c.priority.desc(), deliveries.c.due))
+            return [Due(row.number, row.subscription, row.url, Standing(row.standing)) for row in rows]
 
-    def waiting(self, delivery: Delivery, limit: int, before: str | None = None) -> list[Notification]:
-        """The next notifications that are to be delivered; of those that arose before a moment, if one is given."""
-        query = notified().join(deliveries, deliveries.c.subscription == notifications.c.subscription)
-        query = query.where(deliveries.c.number == delivery.number, notifications.c.number > delivery.last)
-        query = query.where(notifications.c.position > deliveries.c.since)
-        if before is not None:
-            query = query.where(notifications.c.created < before)
+    def waiting(self, portions: Iterable[Portion]) -> list[list[Notification]]:
+        """The notifications that are to be delivered next, for each portion; all read in one transaction."""
         with self._reading() as connection:
-            rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
-            return [notification_of(row) for row in rows]
+            return [_waiting_of(connection, portion) for portion in portions]
 
     def contents(self, delivery: int, hashes: Iterable[str]) -> dict[str, Content]:
         """Which of some contents a delivery has told of late."""
@@ -200,7 +218,8 @@ class Deliveries:
         What was changed meanwhile, by whoever set it up, is left as it is.
         """
         with self._writing() as connection:
-            return [_settled(connection, attempt) for attempt in attempts]
+            rows = settle(connection, attempts)
+            return [row and delivery_of(row, one.moment) for one, row in zip(attempts, rows, strict=True)]
 
     def move(self, subscription: str, position: int) -> None:
         """Go on, at once, with what is at a log position, be it delivered already or not."""
@@ -343,9 +362,20 @@ def _waiting() -> ColumnElement[bool]:
     return same & after & (notifications.c.position > deliveries.c.since)
 
 
-def _settled(connection: Connection, attempt: Attempt) -> Delivery | None:
-    row = settle(connection, attempt)
-    return None if row is None else delivery_of(row, attempt.moment)
+NEXT = (
+    notified()
+    .join(deliveries, deliveries.c.subscription == notifications.c.subscription)
+    .where(deliveries.c.number == bindparam("delivery"), notifications.c.number > bindparam("last"))
+    .where(notifications.c.position > deliveries.c.since, notifications.c.created < bindparam("before"))
+    .order_by(notifications.c.number)
+    .limit(bindparam("limit"))
+)
+"""Made once, as making it takes longer than reading a notification."""
+
+
+def _waiting_of(connection: Connection, portion: Portion) -> list[Notification]:
+    bounds = {"last": portion.delivery.last, "limit": portion.limit, "before": portion.before or FOR_EVER}
+    return [notification_of(row) for row in connection.execute(NEXT, {"delivery": portion.delivery.number} | bounds)]
 
 
 def delivery_of(row: Row[Any], moment: str) -> Delivery:

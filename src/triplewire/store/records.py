@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, ClassVar
 
 from triplewire.concepts.proposed import Proposal
@@ -202,6 +203,14 @@ class Callback:
     token: int | None = None
 
 
+class Standing(IntEnum):
+    """What is known of a receiver. The lowest are served first, so that the living never wait for the dead."""
+
+    PROVEN = 0
+    NEW = 1
+    FAILING = 2
+
+
 @dataclass(frozen=True)
 class Delivery:
     """How far the notifications of a subscription have got to a place: those up to the number ``last`` are there.
@@ -233,6 +242,12 @@ class Delivery:
     terms: Terms
     secrets: tuple[str, ...] = field(repr=False)
 
+    @property
+    def standing(self) -> Standing:
+        if self.failing_since is not None:
+            return Standing.FAILING
+        return Standing.NEW if self.last_success is None else Standing.PROVEN
+
 
 @dataclass(frozen=True)
 class Due:
@@ -241,6 +256,16 @@ class Due:
     delivery: int
     subscription: str
     url: str
+    standing: Standing
+
+
+@dataclass(frozen=True)
+class Portion:
+    """The next so many notifications of a delivery; of those that arose ``before`` a moment, if one is given."""
+
+    delivery: Delivery
+    limit: int
+    before: str | None = None
 
 
 @dataclass(frozen=True)

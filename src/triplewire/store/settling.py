@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, delete, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Row,
+    Update,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    update,
+)
 
 from triplewire.store.moments import moment_of
 from triplewire.store.records import Attempt
@@ -14,54 +29,97 @@ from triplewire.store.tables import contents, deliveries, omissions
 UNDELIVERED, SUPPRESSED = "undelivered", "suppressed"
 
 
-def settle(connection: Connection, attempt: Attempt) -> Row[Any] | None:
-    """Write what came of an attempt, and return the delivery as it stands now, if it still does."""
-    same = (deliveries.c.number == attempt.delivery.number) & (deliveries.c.url == attempt.delivery.url)
-    values = _failed(attempt) if attempt.reason else _received(attempt)
-    if connection.execute(update(deliveries).where(same).values(values)).rowcount == 0:
-        return None
-    if values.get("last") is not None:
-        _omit(connection, attempt)
-    _remember(connection, attempt)
-    return connection.execute(select(deliveries).where(same)).first()
+def settle(connection: Connection, attempts: Sequence[Attempt]) -> list[Row[Any] | None]:
+    """Write what came of attempts, one of a delivery, and return the deliveries as they stand now, if they still do.
+
+    It takes as many statements for many as for one, unless something is left out.
+    """
+    for kind, (statement, names) in WRITING.items():
+        if group := [_parameters(one) for one in attempts if _kind(one) == kind]:
+            connection.execute(statement, [{name: one[name] for name in names & one.keys()} for one in group])
+    rows = _rows(connection, attempts)
+    omitting = [one for one, row in zip(attempts, rows, strict=True) if row is not None and _omits(one, row)]
+    for one in omitting:
+        _omit(connection, one)
+    for one, row in zip(attempts, rows, strict=True):
+        if row is not None and one.told:
+            _remember(connection, one)
+    return _rows(connection, attempts) if omitting else rows
 
 
-def _received(attempt: Attempt) -> dict[str, Any]:
-    columns, values = deliveries.c, _moved(attempt)
-    if attempt.count == 0:  # all that waited was left out
-        return values
-    return values | {
-        "delivered": columns.delivered + attempt.count,
-        "sent": columns.sent + attempt.count,
-        "last_success": attempt.moment,
-        "failing_since": None,
-        "reason": "",
-    }
+def _kind(attempt: Attempt) -> str:
+    if attempt.reason:
+        return "given up" if any(one.kind == UNDELIVERED for one in attempt.omitted) else "failed"
+    return "received" if attempt.count else "left out"
 
 
-def _failed(attempt: Attempt) -> dict[str, Any]:
-    columns = deliveries.c
-    values = {
-        "sent": columns.sent + attempt.count,
-        "failing_since": func.coalesce(columns.failing_since, attempt.moment),
-        "reason": attempt.reason,
-        "state": case((columns.state == "active", attempt.state), else_=columns.state),
-    }
-    if any(one.kind == UNDELIVERED for one in attempt.omitted):
-        return values | _moved(attempt)
-    tried = func.coalesce(columns.tried_since, attempt.moment)
-    return values | {"attempts": columns.attempts + 1, "tried_since": tried, "due": attempt.due}
+def _omits(attempt: Attempt, row: Row[Any]) -> bool:
+    """Whether what is listed as left out may change. While nothing is, there is nothing to take off the list."""
+    return _kind(attempt) != "failed" and bool(attempt.omitted or row.undelivered or row.suppressed)
 
 
-def _moved(attempt: Attempt) -> dict[str, Any]:
-    """The mark moves on, unless somebody has moved it meanwhile."""
-    columns = deliveries.c
+def _rows(connection: Connection, attempts: Sequence[Attempt]) -> list[Row[Any] | None]:
+    numbers = [one.delivery.number for one in attempts]
+    rows = connection.execute(select(deliveries).where(deliveries.c.number.in_(numbers)))
+    found = {(row.number, row.url): row for row in rows}
+    return [found.get((one.delivery.number, one.delivery.url)) for one in attempts]
+
+
+def _parameters(attempt: Attempt) -> dict[str, Any]:
     return {
-        "last": case((columns.last == attempt.delivery.last, attempt.number), else_=columns.last),
-        "attempts": 0,
-        "tried_since": None,
-        "due": attempt.due,
+        "of": attempt.delivery.number,
+        "to": attempt.delivery.url,
+        "before": attempt.delivery.last,
+        "upto": attempt.number,
+        "moment": attempt.moment,
+        "next": attempt.due,
+        "why": attempt.reason,
+        "then": attempt.state,
+        "many": attempt.count,
     }
+
+
+def _writing() -> dict[str, tuple[Update, set[str]]]:
+    """How each kind of outcome is written, and the parameters that it takes."""
+    columns = deliveries.c
+    moment: BindParameter[str] = bindparam("moment")
+    many: BindParameter[int] = bindparam("many")
+    moved = {  # the mark moves on, unless somebody has moved it meanwhile
+        "last": case((columns.last == bindparam("before"), bindparam("upto")), else_=columns.last),
+        "attempts": literal(0),
+        "tried_since": null(),
+        "due": bindparam("next"),
+    }
+    received = {
+        "delivered": columns.delivered + many,
+        "sent": columns.sent + many,
+        "last_success": moment,
+        "failing_since": null(),
+        "reason": literal(""),
+    }
+    failed = {
+        "sent": columns.sent + many,
+        "failing_since": func.coalesce(columns.failing_since, moment),
+        "reason": bindparam("why"),
+        "state": case((columns.state == "active", bindparam("then")), else_=columns.state),
+    }
+    again = {
+        "attempts": columns.attempts + 1,
+        "tried_since": func.coalesce(columns.tried_since, moment),
+        "due": bindparam("next"),
+    }
+    kinds: dict[str, dict[str, Any]] = {
+        "received": moved | received,
+        "left out": moved,
+        "failed": failed | again,
+        "given up": failed | moved,
+    }
+    same = (columns.number == bindparam("of")) & (columns.url == bindparam("to"))
+    statements = {kind: update(deliveries).where(same).values(values) for kind, values in kinds.items()}
+    return {kind: (statement, set(statement.compile().params)) for kind, statement in statements.items()}
+
+
+WRITING = _writing()
 
 
 def _omit(connection: Connection, attempt: Attempt) -> None:
@@ -82,8 +140,6 @@ def _omit(connection: Connection, attempt: Attempt) -> None:
 
 def _remember(connection: Connection, attempt: Attempt) -> None:
     """Keep what was told, and let go of what was told so long ago that it may be told again."""
-    if not attempt.told:
-        return
     own = contents.c.delivery == attempt.delivery.number
     for one in attempt.told:
         connection.execute(delete(contents).where(own, contents.c.content == one.hash))
