@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
+from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,19 @@ from triplewire.store import Store, Webhook
 
 OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 24).decode()}" for n in (1, 2))
 ALLOWED = Addresses(networks(["127.0.0.1"]))
+
+
+@contextmanager
+def running(server: HTTPServer) -> Iterator[None]:
+    """Somebody else's server, in a thread, for a while."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 class Receiver:

@@ -20,7 +20,7 @@ import pytest
 
 from tests.broker.clients import bearer, notify, subscription
 from tests.broker.conftest import served
-from tests.broker.sending import ALLOWED, Clock, dispatching, turn
+from tests.broker.sending import ALLOWED, Clock, dispatching, running, turn
 from triplewire.store import Store
 
 SECRET = "a secret between them"
@@ -70,12 +70,8 @@ class Follower:
 @pytest.fixture
 def follower() -> Iterator[Follower]:
     found = Follower()
-    thread = threading.Thread(target=found.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield found
-    found.server.shutdown()
-    thread.join()
-    found.server.server_close()
+    with running(found.server):
+        yield found
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import threading
 import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ import pytest
 
 from tests.broker.clients import bearer
 from tests.broker.conftest import served
-from tests.broker.sending import ALLOWED, Clock
+from tests.broker.sending import ALLOWED, Clock, running
 from triplewire.broker import poller as polling
 from triplewire.broker.poller import LONGEST, Poller
 from triplewire.broker.publisher import Publisher
@@ -69,12 +68,8 @@ class Site:
 @pytest.fixture
 def site() -> Iterator[Site]:
     found = Site()
-    thread = threading.Thread(target=found.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield found
-    found.server.shutdown()
-    thread.join()
-    found.server.server_close()
+    with running(found.server):
+        yield found
 
 
 def poll(store: Store, scenario: Callable[[Callable[[], Awaitable[None]]], Awaitable[None]], clock: Clock) -> None:

@@ -15,6 +15,7 @@ from triplewire.store.users import ADMIN, SCOPES
 MOST_FAILURES, WINDOW = 20, 60.0
 """So many failed attempts from one address in so many seconds; more are told to wait."""
 MOST_ADDRESSES = 10_000
+TOKEN, PASSWORD = "token", "password"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Gate:
         self._users = store.users
         self._loopback = loopback
         self._has_users = False
-        self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        self._failures: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 
     def is_open(self) -> bool:
         """Whether no token is needed. It never is again once there was a user."""
@@ -71,7 +72,7 @@ class Gate:
         """The one with a token, for a feed if one is named; nobody if it is wrong."""
         found = self._users.bearer(token, feed)
         if found is None:
-            self.failed(address)
+            self._failed(TOKEN, address)
             return None
         return Caller(found.name, found.scopes, found.expires, found.token)
 
@@ -81,23 +82,26 @@ class Gate:
 
     def with_password(self, name: str, password: str, address: str) -> User | None:
         """The user with a password; nobody if it is wrong. After too many wrong ones none is looked at for a while."""
-        self._check(address, MOST_FAILURES - 1)
+        self._check((PASSWORD, address), MOST_FAILURES - 1)
         found = self._users.with_password(name, password)
         if found is None:
-            self.failed(address)
+            self._failed(PASSWORD, address)
         return found
 
-    def failed(self, address: str) -> None:
-        """Count an attempt that failed, and refuse those that are too many."""
-        time = monotonic()
-        count, end = self._failures.pop(address, (0, 0.0))
-        self._failures[address] = (count + 1, end) if time < end else (1, time + WINDOW)
+    def _failed(self, kind: str, address: str) -> None:
+        """Count an attempt that failed, and refuse those that are too many.
+
+        A program with an old token, which asks again and again, keeps nobody beside it from signing in.
+        """
+        time, key = monotonic(), (kind, address)
+        count, end = self._failures.pop(key, (0, 0.0))
+        self._failures[key] = (count + 1, end) if time < end else (1, time + WINDOW)
         if len(self._failures) > MOST_ADDRESSES:
             self._failures.popitem(last=False)
-        self._check(address, MOST_FAILURES)
+        self._check(key, MOST_FAILURES)
 
-    def _check(self, address: str, most: int) -> None:
-        count, end = self._failures.get(address, (0, 0.0))
+    def _check(self, key: tuple[str, str], most: int) -> None:
+        count, end = self._failures.get(key, (0, 0.0))
         if count > most and (wait := end - monotonic()) > 0:
             detail = "too many failed attempts from your address; try again later"
             raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": str(ceil(wait))})
