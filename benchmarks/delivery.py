@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import random
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -17,11 +18,13 @@ from triplewire.broker.addresses import Addresses, networks
 from triplewire.broker.dispatcher import Dispatcher
 from triplewire.store import Outcome, Store, Webhook, store_url
 
-LIVE = DEAD = 100
-PAUSE = 1.0
-WARM_UP = 20
-"""Until those that never answer have been found out for the first time."""
-ROUNDS = 2
+LIVE = OTHERS = 100
+BESIDE = {"alone": (), "with 100 dead ones": (1, 2), "with 100 more live ones": (0,)}
+"""The ports of the others: one answers, the second refuses, the third is silent."""
+PAUSE = 1.5
+WARM_UP = 14
+"""So many events later, those that never answer have been found out for the first time."""
+ROUNDS = 3
 PHASES = {"first event": (0, 1), "while the dead are found out": (1, WARM_UP), "later": (WARM_UP, 1 << 30)}
 SECRET = "whsec_" + "A" * 32
 OFFER = "@prefix ex: <http://example.org/auction#> . _:H a ex:Selling ; ex:target _:pc . _:pc a ex:NotebookPC ."
@@ -30,51 +33,50 @@ EVENT = {"specversion": "1.0", "source": "b", "type": "offer", "datacontenttype"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=15)
-    seconds = parser.parse_args().seconds
-    found: dict[bool, list[tuple[int, float]]] = {False: [], True: []}
+    parser.add_argument("--seconds", type=float, default=9, help="after the dead have been found out")
+    events = WARM_UP + int(parser.parse_args().seconds / PAUSE)
+    found: dict[str, list[tuple[int, float]]] = {beside: [] for beside in BESIDE}
     for _ in range(ROUNDS):
-        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-            both = {dead: pool.submit(run, dead, seconds) for dead in found}  # side by side: the same noise for both
-            for dead, running in both.items():
-                found[dead] += running.result()
+        with ProcessPoolExecutor(len(BESIDE), multiprocessing.get_context("spawn")) as pool:
+            running = {beside: pool.submit(run, beside, events) for beside in BESIDE}  # the same noise for all
+            for beside, one in running.items():
+                found[beside] += one.result()
     rows = []
     for phase, (first, end) in PHASES.items():
-        waits = {dead: sorted(w for n, w in found[dead] if first <= n < end) for dead in found}
-        rows += [_row(phase, dead, waits) for dead in found]
+        waits = {beside: sorted(wait for n, wait in found[beside] if first <= n < end) for beside in BESIDE}
+        rows += [_row(phase, beside, waits) for beside in BESIDE]
     told = (
         f"From the commit of a notification to its receipt by {LIVE} live webhooks on hosts of their own, an event for"
-        f" all of them every {PAUSE} s; alone, and beside {DEAD} dead ones, of which half refuse and half never answer."
-        " Both at the same time, in two brokers, by turns."
+        f" all of them every {PAUSE} s; alone, beside {OTHERS} dead ones, of which half refuse and half never answer,"
+        f" and beside {OTHERS} more live ones. All at the same time, in brokers of their own, by turns."
     )
     report("delivery", told, rows)
 
 
-def _row(phase: str, dead: bool, waits: dict[bool, list[float]]) -> dict[str, object]:
+def _row(phase: str, beside: str, waits: dict[str, list[float]]) -> dict[str, object]:
     at = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-    row: dict[str, object] = {"live webhooks": "with 100 dead ones" if dead else "alone", "received": len(waits[dead])}
+    row: dict[str, object] = {"live webhooks": beside, "received": len(waits[beside])}
     for label, part in at.items():
-        value, alone = (waits[which][int(len(waits[which]) * part)] for which in (dead, False))
-        row[f"{label} ms"] = f"{value * 1000:.0f}" + (f" ({value / alone - 1:+.0%})" if dead else "")
+        value, alone = (waits[which][int(len(waits[which]) * part)] for which in (beside, "alone"))
+        row[f"{label} ms"] = f"{value * 1000:.0f}" + (f" ({value / alone - 1:+.0%})" if beside != "alone" else "")
     return {"when": phase} | row
 
 
-def run(dead: bool, seconds: float) -> list[tuple[int, float]]:
+def run(beside: str, events: int) -> list[tuple[int, float]]:
     """How long each live webhook waited, with the number of the event."""
     ours, theirs = multiprocessing.Pipe()
     receiver = multiprocessing.get_context("spawn").Process(target=_receive, args=(theirs,))
     receiver.start()
     ports = ours.recv()
+    urls = {f"live{n}": f"http://127.0.1.{n + 1}:{ports[0]}/live" for n in range(LIVE)}
+    if others := BESIDE[beside]:
+        urls |= {f"other{n}": f"http://127.0.2.{n + 1}:{ports[others[n % len(others)]]}/other" for n in range(OTHERS)}
     with tempfile.TemporaryDirectory() as folder:
         store = Store(store_url(Path(folder)))
-        names = [f"live{n}" for n in range(LIVE)]
-        for n, name in enumerate(names):
-            store.subscribe({"id": name}, webhook=Webhook(f"http://127.0.1.{n + 1}:{ports[0]}/", SECRET))
-        for n in range(DEAD if dead else 0):
-            store.subscribe({"id": f"dead{n}"}, webhook=Webhook(f"http://127.0.2.{n + 1}:{ports[1 + n % 2]}/", SECRET))
-            names.append(f"dead{n}")
-        time.sleep(-time.time() % PAUSE + (PAUSE / 2 if dead else 0))
-        sent = asyncio.run(_publish(store, names, seconds))
+        for name in random.Random(1).sample(sorted(urls), len(urls)):
+            store.subscribe({"id": name}, webhook=Webhook(urls[name], SECRET))
+        time.sleep(-time.time() % PAUSE + PAUSE * list(BESIDE).index(beside) / len(BESIDE))
+        sent = asyncio.run(_publish(store, list(urls), events))
         store.close()
     ours.send("done")
     received = ours.recv()
@@ -83,12 +85,12 @@ def run(dead: bool, seconds: float) -> list[tuple[int, float]]:
     return [(int(event), moment - sent[event]) for event, moment in received]
 
 
-async def _publish(store: Store, names: list[str], seconds: float) -> dict[str, float]:
+async def _publish(store: Store, names: list[str], events: int) -> dict[str, float]:
     dispatcher = Dispatcher(store, Addresses(networks(["127.0.0.0/8"])))
     running = asyncio.create_task(dispatcher.run())
     sent: dict[str, float] = {}
     begin = time.time()
-    for n in range(int((WARM_UP + seconds) / PAUSE)):
+    for n in range(events):
         [position] = await asyncio.to_thread(store.append, [("b", str(n), json.dumps(EVENT | {"id": str(n)}))])
         outcomes = [Outcome(position, str(n), name, 1.0, "[]") for name in names]
         await asyncio.to_thread(store.record, outcomes, [], position)
@@ -110,7 +112,8 @@ def _receive(pipe: Connection) -> None:
         while head := await reader.readuntil(b"\r\n\r\n"):
             length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
             body = await reader.readexactly(int(length.split(b":")[1]))
-            received.append((json.loads(body)["data"]["event"], time.time()))
+            if head.startswith(b"POST /live"):
+                received.append((json.loads(body)["data"]["event"], time.time()))
             writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
 
     async def quietly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
