@@ -22,7 +22,7 @@ LIVE = OTHERS = 100
 BESIDE = {"alone": (), "with 100 dead ones": (1, 2), "with 100 more live ones": (0,)}
 """The ports of the others: one answers, the second refuses, the third is silent."""
 PAUSE = 1.5
-WARM_UP = 14
+WARM_UP = 12
 """So many events later, those that never answer have been found out for the first time."""
 ROUNDS = 3
 PHASES = {"first event": (0, 1), "while the dead are found out": (1, WARM_UP), "later": (WARM_UP, 1 << 30)}
