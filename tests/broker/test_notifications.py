@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.broker.clients import cloudevent, listening, notify
+from tests.broker.clients import cloudevent, listening, notify, subscription
 from triplewire.broker import feed as feed_module
 from triplewire.broker.feed import Feed
 from triplewire.store import DeadLetter, Outcome, Store
@@ -228,6 +228,7 @@ def test_an_unknown_address_is_a_problem(broker: httpx.Client) -> None:
 
 
 def test_a_notification_outlives_its_event_and_says_so(broker: httpx.Client, store: Store) -> None:
+    broker.post("/v1/subscriptions", json=subscription()).raise_for_status()
     for _ in range(3):
         notify(store, "s1")
     assert store.trim(datetime(2100, 1, 1, tzinfo=UTC)) == 2
@@ -237,6 +238,12 @@ def test_a_notification_outlives_its_event_and_says_so(broker: httpx.Client, sto
         ("e2", "urn:test", True),
         ("e3", "urn:test", False),
     ]
+    in_rdf = broker.get("/v1/notifications?format=text/turtle").json()["items"]
+    assert ["rdf" in one for one in in_rdf] == [False, False, True]
+    with listening(broker, "/v1/notifications/stream?after=0&format=text/turtle") as messages:
+        assert ["rdf" in next(messages)[1] for _ in range(3)] == [False, False, True]
+    for kind in ("atom", "json"):
+        assert broker.get(f"/v1/feeds/{kind}/s1").status_code == 200
     for part in ("event", "explanation"):
         answer = broker.get(f"/v1/notifications/1/{part}")
         assert (answer.status_code, answer.headers["content-type"]) == (410, "application/problem+json")

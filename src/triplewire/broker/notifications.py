@@ -96,7 +96,7 @@ def show_event(
     caller: Subscriber, shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*"
 ) -> Response:
     """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
-    found = _found(caller, shared, number)
+    found = _kept(_found(caller, shared, number))
     media_type = _acceptable(accept, tuple(FORMATS), "text/turtle")
     return Response(lower(event_of(found, shared.lifting).graph, media_type), media_type=media_type)
 
@@ -109,7 +109,7 @@ def show_explanation(
 
     The subscription and the ontology are those that were in force at the event's position.
     """
-    found = _found(caller, shared, number)
+    found = _kept(_found(caller, shared, number))
     event = event_of(found, shared.lifting)
     media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
     revision = shared.store.subscription_at(found.subscription, found.position)
@@ -165,15 +165,19 @@ def _found(caller: Caller, shared: State, number: int) -> Notification:
     return found
 
 
+def _kept(found: Notification) -> Notification:
+    if not found.body:
+        gone = f"the event {found.event!r} is no longer kept, nor can it be explained what it matched"
+        raise ProblemError(HTTPStatus.GONE, gone)
+    return found
+
+
 def event_of(found: Notification, lifting: Lifting) -> Event:
-    """The event that a notification tells of, if it is still kept."""
+    """The event that a notification tells of; an error if it cannot be read, or is no longer kept."""
     return _event(found.body, found.event, lifting)
 
 
 def _event(body: str, id_: str, lifting: Lifting) -> Event:
-    if not body:
-        gone = f"the event {id_!r} is no longer kept, nor can it be explained what it matched"
-        raise ProblemError(HTTPStatus.GONE, gone)
     [event] = [event for event in parse_events(body, lifting) if event.id == id_]
     return event
 
