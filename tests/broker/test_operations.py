@@ -20,12 +20,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.broker.clients import cloudevent, publish
+from tests.broker.clients import cloudevent, notify, publish
 from tests.broker.conftest import served
+from tests.broker.sending import OLD
 from triplewire.broker.logs import JsonLines, TextLines
 from triplewire.broker.pressure import Limits
 from triplewire.broker.supervisor import Standing
-from triplewire.store import Store, store_url
+from triplewire.store import Store, Webhook, store_url
 
 
 @contextmanager
@@ -181,12 +182,21 @@ def test_a_slow_store_refuses_some_and_loses_none_that_it_accepted(
 
 
 def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path) -> None:
-    """Events are published by four clients and one listens, when it is asked to end: nothing accepted is lost."""
+    """Events are published by four clients, one listens, and two webhooks are called, when it is asked to end.
+
+    Nothing accepted is lost. What the one receiver takes now is written down; what the other never answers to waits.
+    """
+    prompt, silent = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    store = Store(store_url(tmp_path))
+    for id_, place in (("prompt", prompt), ("silent", silent)):
+        place.settimeout(60)
+        store.subscribe({"id": id_}, webhook=Webhook(f"http://127.0.0.1:{place.getsockname()[1]}/?k=swordfish", OLD))
+    notify(store, "prompt", "silent")
     command = [sys.executable, "-m", "triplewire", "serve", "--home", str(tmp_path), "--port", "0", "--log", "json"]
     with socket.create_server(("127.0.0.1", 0)) as free:
         watched = free.getsockname()[1]
     process = subprocess.Popen(
-        [*command, "--pipeline", "elsewhere", "--metrics-port", str(watched)],
+        [*command, "--pipeline", "elsewhere", "--metrics-port", str(watched), "--allow-network", "127.0.0.1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -221,15 +231,28 @@ def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path
         senders = [pool.submit(load, name) for name in range(4)]
         assert listening.wait(60)
         assert enough.wait(60)
-        os.kill(process.pid, signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        with prompt, silent, prompt.accept()[0] as called, silent.accept()[0]:
+            os.kill(process.pid, signal.SIGTERM)
+            called.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            _, errors = process.communicate(timeout=60)
         assert "retry: 2000" in heard.result()
         for sender in senders:
             sender.result()
     assert process.returncode == 0, errors
     lines = [json.loads(line) for line in errors.splitlines()]
     assert "error" not in {line["level"] for line in lines}, errors
-    store = Store(store_url(tmp_path))
+    [sent] = [line for line in lines if line["message"].startswith("delivery")]
+    told = {name: sent[name] for name in ("message", "subscription", "host", "status", "attempt")}
+    assert told == {
+        "message": "delivery sent",
+        "subscription": "prompt",
+        "host": "127.0.0.1",
+        "status": 204,
+        "attempt": 1,
+    }
+    assert "swordfish" not in errors
     kept = {event.id for event in store.events(0, store.last_position())}
+    pending = store.deliveries.pending(["prompt", "silent"])
     store.close()
+    assert pending == {"silent": 1}
     assert set(accepted) <= kept

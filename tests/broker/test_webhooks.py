@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import subprocess
 import sys
@@ -106,23 +107,29 @@ def test_a_failure_is_tried_again_ever_later_and_what_follows_waits_its_turn(sto
     assert (of(store).sent, of(store).delivered, of(store).failing_since, of(store).reason) == (5, 2, None, "")
 
 
-def test_410_ends_it_and_its_owner_may_begin_again(store: Store, receiver: Receiver) -> None:
+def test_410_ends_it_and_its_owner_may_begin_again(
+    store: Store, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "triplewire")
     store.subscribe({"id": "s"}, webhook=receiver.hook())
-    receiver.answers(410)
+    receiver.answers(503, 410)
     notify(store, "s")
     clock = Clock()
 
     async def scenario() -> None:
         async with dispatching(store, clock) as dispatcher:
-            await turn(dispatcher)
-            clock.forward(timedelta(days=9))
-            await turn(dispatcher)
-            assert (of(store).state, of(store).reason, of(store).sent) == ("ended", "the answer was 410 Gone", 1)
+            for _ in range(3):
+                await turn(dispatcher)
+                clock.forward(timedelta(days=2))
+            assert (of(store).state, of(store).reason, of(store).sent) == ("ended", "the answer was 410 Gone", 2)
             store.pause("s", False)
             await turn(dispatcher)
 
     asyncio.run(scenario())
     assert receiver.accepted() == [1]
+    lines = [(one.getMessage(), one.fields) for one in caplog.records]  # type: ignore[attr-defined]
+    told = [(message, fields["status"], fields["attempt"]) for message, fields in lines]
+    assert told == [("delivery failed", 503, 1), ("delivery ended", 410, 2), ("delivery sent", 204, 1)]
 
 
 def test_after_days_of_failure_it_is_stopped_and_nothing_is_lost(store: Store) -> None:

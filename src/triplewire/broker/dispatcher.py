@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -19,11 +20,12 @@ from triplewire.broker.addresses import Addresses
 from triplewire.broker.channels import Channel, Webhooks
 from triplewire.broker.circuits import Circuit, Circuits
 from triplewire.broker.hub import WebSub
+from triplewire.broker.logs import tell
 from triplewire.broker.mail import Mail
 from triplewire.broker.mailer import Mailer
 from triplewire.broker.meters import Meters
 from triplewire.broker.parcels import Parcel, is_joined, parcels, portion
-from triplewire.broker.retries import failed, no_answer
+from triplewire.broker.retries import Answer, failed, no_answer
 from triplewire.broker.slots import Slots
 from triplewire.broker.together import Together
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -177,6 +179,7 @@ class Dispatcher:
         if not parcel.notifications:
             moment = moment_of(self._clock())
             return Attempt(known, parcel.number, moment, moment, count=0, omitted=parcel.suppressed)
+        began = time.monotonic()
         try:
             async with asyncio.timeout(WHOLE_TIMEOUT):
                 answer = await self._channels[known.channel].send(known, prepared)
@@ -184,6 +187,11 @@ class Dispatcher:
         except Exception as error:  # whatever goes wrong with one receiver is a matter of this delivery
             circuit.failed(self._clock())
             answer = no_answer(error)
+        attempt = self._came_of(known, parcel, answer)
+        _tell(attempt, answer.status, time.monotonic() - began)
+        return attempt
+
+    def _came_of(self, known: Delivery, parcel: Parcel, answer: Answer) -> Attempt:
         if answer.reason:
             self._meters.failed[known.channel] += 1
             return failed(known, parcel, answer, self._clock(), self._jitter())
@@ -206,3 +214,22 @@ def _or_error(prepare: Callable[[Delivery, Parcel], Any], known: Delivery, parce
         return prepare(known, parcel)
     except Exception as error:  # whatever cannot be told is a matter of this delivery
         return error
+
+
+def _tell(attempt: Attempt, status: int | None, seconds: float) -> None:
+    """Log what came of an attempt. Of the address only the host: the rest may be as good as a password."""
+    known = attempt.delivery
+    given_up = any(one.kind == "undelivered" for one in attempt.omitted)
+    became = "put aside" if given_up else "failed" if attempt.state == "active" else attempt.state
+    tell(
+        log,
+        logging.WARNING if attempt.reason else logging.INFO,
+        f"delivery {became if attempt.reason else 'sent'}",
+        subscription=known.subscription,
+        channel=known.channel,
+        host=urlsplit(known.url).hostname or known.url.rpartition("@")[2],
+        status=status,
+        ms=round(seconds * 1000, 1),
+        attempt=known.attempts + 1,
+        notifications=attempt.count,
+    )

@@ -25,13 +25,14 @@ class Answer:
     """What a receiver said: that it has received something or, with a ``reason``, that it has not.
 
     It may ask to be left alone for a while (``after``), or for ever (``gone``). ``refused`` means that it is this
-    notification that it does not take, as far as one can tell.
+    notification that it does not take, as far as one can tell. What is answered over HTTP has a ``status``.
     """
 
     reason: str = ""
     after: timedelta = timedelta()
     gone: bool = False
     refused: bool = False
+    status: int | None = None
 
 
 def delay(attempts: int, jitter: float) -> timedelta:
@@ -57,9 +58,9 @@ def failed(known: Delivery, parcel: Parcel, answer: Answer, now: datetime, jitte
 def answer_of(status: int, retry_after: str, now: datetime) -> Answer:
     """What an HTTP status means."""
     if 200 <= status < 300:
-        return Answer()
+        return Answer(status=status)
     later = _retry_after(retry_after, now)
-    return Answer(_said(status), later, status == HTTPStatus.GONE, refused=status not in NOT_NOW)
+    return Answer(_said(status), later, status == HTTPStatus.GONE, refused=status not in NOT_NOW, status=status)
 
 
 def no_answer(error: Exception) -> Answer:
