@@ -27,6 +27,7 @@ def test_every_request_that_needs_the_store_is_answered_with_a_problem(broker: h
     addresses = ("/healthz", "/v1/notifications", "/v1/notifications/stream", "/v1/subscriptions/s1", "/")
     for answer in (*map(broker.get, addresses), publish(broker, cloudevent())):
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+        assert answer.headers["retry-after"] == "1"
         assert str(tmp_path) not in answer.text
 
 
@@ -57,7 +58,8 @@ def test_a_full_disk_takes_nothing_in_and_loses_nothing(broker: httpx.Client, st
         while (answer := publish(broker, cloudevent(f"e{len(accepted) + 1}", **large))).status_code == 202:
             accepted.append((answer.json()["position"], answer.json()["id"]))
         assert (answer.status_code, answer.headers["content-type"]) == (507, "application/problem+json")
-        assert "nothing of this was accepted" in answer.json()["detail"]
+        assert "the disk is full, and nothing of this was accepted" in answer.json()["detail"]
+        assert answer.headers["retry-after"] == "1"
         batch = [cloudevent(f"b{number}", **large) for number in range(9)]
         assert publish(broker, batch, "application/cloudevents-batch+json").status_code == 507
         assert broker.get("/v1/notifications").status_code == 200

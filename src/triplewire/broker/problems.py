@@ -16,6 +16,8 @@ from triplewire.broker.logs import request_id
 from triplewire.errors import EventError, OntologyError, StoreError, StoreFullError, SubscriptionError
 
 MEDIA_TYPE = "application/problem+json"
+SOON = {"Retry-After": "1"}
+"""While the store is away nobody knows for how long; to ask costs little."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +68,9 @@ def answer_with_problems(app: FastAPI) -> None:
         logger.error("%s", error)
         if isinstance(error, StoreFullError):
             detail = "the disk is full, and nothing of this was accepted; try again later"
-            return ProblemError(HTTPStatus.INSUFFICIENT_STORAGE, detail).response()
-        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now; try again later").response()
+            return ProblemError(HTTPStatus.INSUFFICIENT_STORAGE, detail, SOON).response()
+        detail = "the store cannot be used now; try again later"
+        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, detail, SOON).response()
 
     @app.exception_handler(RequestValidationError)
     def _parameters(_: Request, error: RequestValidationError) -> JSONResponse:
