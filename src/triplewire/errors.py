@@ -6,6 +6,7 @@ TriplewireError
 ├── SubscriptionError     a subscription that cannot be understood; knows language, line and column
 ├── UsageError            a call that cannot be carried out as asked
 ├── StoreError            the store cannot do what is needed of it
+│   ├── StoreAwayError    … as its server is away, or somebody else keeps it locked
 │   └── StoreFullError    … as its disk is full
 ├── DiskFullError         there is no room left for what has to be kept
 └── IndexFolderError      a folder that holds no index, or a damaged one
@@ -42,6 +43,13 @@ class UsageError(TriplewireError):
 
 class StoreError(TriplewireError):
     """The store cannot do what is needed of it."""
+
+
+class StoreAwayError(StoreError):
+    """The store's server is away, or went away meanwhile, or somebody else keeps the store locked.
+
+    Whether what was to be written just then is there or not, nobody can tell; everything before it is.
+    """
 
 
 class StoreFullError(StoreError):

@@ -10,6 +10,8 @@ from random import Random
 
 import pytest
 
+from tests.pipeline.test_late import HASTY, locked
+from triplewire.errors import StoreAwayError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT
 from triplewire.matching import make_matcher
@@ -143,3 +145,13 @@ def test_consent_counts_as_it_stood_at_the_event_be_it_withdrawn_before_the_batc
         outcomes = matched(store, standing, after, upto)
         assert [one.subscription for one in outcomes] == ["lori"] * (upto - after)
         assert [one.person for one in Society(store, DEFAULT).offers(outcomes)] == offered
+
+
+def test_a_concept_is_not_passed_over_as_the_store_is_locked(store: Store, tmp_path: Path) -> None:
+    store.append([publication(1, f"<{NEWS}Music>", '"Power pop"')])
+    hasty = Store(store.url + HASTY)
+    with locked(tmp_path / "triplewire.db"), pytest.raises(StoreAwayError, match="locked"):
+        Society(hasty, DEFAULT).propose(1)
+    Society(hasty, DEFAULT).propose(1)
+    assert [one.proposal.word for one in store.proposals()] == ["Power pop"]
+    hasty.close()

@@ -27,6 +27,7 @@ from tests.postgres import PASSWORD
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
+from triplewire.pipeline.checkpoint import mark_format
 from triplewire.pipeline.session import STREAM, session
 from triplewire.store import Store
 from triplewire.store import store_url as embedded
@@ -201,6 +202,21 @@ def test_a_checkpoint_of_another_log_does_not_keep_events_from_being_matched(
         catch_up(query, fresh)
     assert notified(fresh) == [(1, "a"), (2, "a")]
     fresh.close()
+
+
+def test_a_server_that_was_never_there_is_refused_and_one_that_was_is_waited_for(tmp_path: Path) -> None:
+    class BegunError(Exception):
+        pass
+
+    def begin() -> SparkSession:
+        raise BegunError
+
+    address = f"postgresql://somebody@/store?host={tmp_path}"
+    with pytest.raises(UsageError, match="the store cannot be reached; is this its address"):
+        stream.run_stream(begin, address, tmp_path / "checkpoint")
+    mark_format(tmp_path / "checkpoint")
+    with pytest.raises(BegunError):
+        stream.run_stream(begin, address, tmp_path / "checkpoint")
 
 
 def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:

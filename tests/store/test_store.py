@@ -9,7 +9,7 @@ from sqlalchemy import create_engine
 
 from tests.postgres import PASSWORD
 from triplewire.errors import StoreError, UsageError
-from triplewire.store import DeadLetter, Outcome, Store
+from triplewire.store import DeadLetter, Outcome, Store, patiently
 from triplewire.store import store_url as embedded
 from triplewire.store.notifications import _last_number
 
@@ -162,6 +162,21 @@ def test_a_database_that_is_killed_keeps_what_was_accepted_and_is_found_again(po
     assert len(accepted) >= 40
     assert found[: len(accepted)] == accepted
     assert len(found) <= len(accepted) + 1
+
+
+def test_what_a_database_was_killed_in_the_midst_of_is_done_again(postgresql):
+    lives = iter(["killed", "well"])
+
+    def work():
+        with store._writing() as connection:
+            if next(lives) == "killed":
+                postgresql.kill()
+                postgresql.start()
+            return connection.exec_driver_sql("SELECT 7").scalar()
+
+    with postgresql.database() as url, closing(Store(url, patient=True)) as store:
+        assert patiently(work) == 7
+    assert list(lives) == []
 
 
 def test_any_sign_may_be_in_a_text(store):

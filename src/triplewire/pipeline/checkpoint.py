@@ -64,6 +64,11 @@ def mark_format(checkpoint: Path) -> None:
         (checkpoint / FORMAT_FILE).write_text(FORMAT)
 
 
+def is_marked(checkpoint: Path) -> bool:
+    """Whether a stream was at work here."""
+    return _format(checkpoint) is not None
+
+
 def _format(checkpoint: Path) -> str | None:
     path = checkpoint / FORMAT_FILE
     return path.read_text() if path.exists() else None

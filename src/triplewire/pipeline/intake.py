@@ -22,7 +22,7 @@ from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import parse_envelope
 from triplewire.lift.lifting import Lifting
 from triplewire.pipeline.files import SUFFIXES, pieces, texts
-from triplewire.store import Store
+from triplewire.store import Store, patiently
 
 FILES, RECORDS = 100, 10_000
 """So many files of a folder, or records of a topic, are taken at a time."""
@@ -60,7 +60,7 @@ def append(envelopes: DataFrame, _batch: int, store: Store) -> None:
     """Put envelopes into the log; those that are there already change nothing."""
     rows = ((row.source, row.id, row.body) for row in envelopes.toLocalIterator())
     while some := list(islice(rows, APPENDED)):
-        store.append(some)
+        patiently(partial(store.append, some))
 
 
 def _folder(spark: SparkSession, folder: Path, lifting: Lifting) -> DataFrame:

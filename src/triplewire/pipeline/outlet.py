@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 from triplewire.errors import UsageError
 from triplewire.lift.documents import write_json
 from triplewire.pipeline.intake import KAFKA, no_connector, topic_of
-from triplewire.pipeline.source import open_store
+from triplewire.pipeline.source import open_store, told
 from triplewire.store import Notification
 
 BATCH, ROWS = 5000, 500
@@ -83,7 +83,7 @@ class OutboxReader(DataSourceStreamReader):
         return ReadMaxRows(BATCH)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802, the name is Spark's
-        last = open_store(self.store).last_notification()
+        last = told(self.store, lambda store: store.last_notification())
         return {"number": min(last, start["number"] + limit.max_rows) if isinstance(limit, ReadMaxRows) else last}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:

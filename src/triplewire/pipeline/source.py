@@ -6,7 +6,7 @@ Processes that only plan load this module, too, one after the other: it loads th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -65,16 +65,18 @@ class EventLogReader(DataSourceStreamReader):
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802, the name is Spark's
         """Where a stream without a checkpoint begins: as told, or after what the pipeline is known to have done."""
-        return {"position": open_store(self.store).pipeline_position() if self.after is None else self.after}
+        if self.after is not None:
+            return {"position": self.after}
+        return {"position": told(self.store, lambda store: store.pipeline_position())}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802, the name is Spark's
         return ReadMaxRows(self.batch)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802, the name is Spark's
-        store = open_store(self.store)
         if isinstance(limit, ReadMaxRows):
-            return {"position": store.nth_position_after(start["position"], limit.max_rows)}
-        return {"position": store.last_position()}
+            rows = limit.max_rows
+            return {"position": told(self.store, lambda store: store.nth_position_after(start["position"], rows))}
+        return {"position": told(self.store, lambda store: store.last_position())}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         first, last = start["position"], end["position"]
@@ -84,6 +86,13 @@ class EventLogReader(DataSourceStreamReader):
         events = open_store(self.store).events(partition.after, partition.upto)
         while rows := list(islice(events, ROWS)):
             yield record_batch(rows)
+
+
+def told(url: str, question: Callable[[Store], int]) -> int:
+    """What a store answers, once it does: where Spark plans, an error would be the end of the stream."""
+    from triplewire.store import patiently
+
+    return patiently(lambda: question(open_store(url)))
 
 
 def open_store(url: str) -> Store:

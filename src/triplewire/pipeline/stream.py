@@ -22,11 +22,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from triplewire.errors import EventError, UsageError
+from triplewire.errors import EventError, StoreAwayError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
-from triplewire.pipeline.checkpoint import LOCK, mark_format, set_aside, set_aside_if_unfit
+from triplewire.pipeline.checkpoint import LOCK, is_marked, mark_format, set_aside, set_aside_if_unfit
 from triplewire.pipeline.disk import full_disk_named
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.outlet import start_outlet
@@ -36,7 +36,7 @@ from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
 from triplewire.pipeline.standing import Standing
-from triplewire.store import DeadLetter, Outcome, Store
+from triplewire.store import DeadLetter, Outcome, Store, patiently
 
 NAME = "triplewire"
 """The name of the query, in Spark's pages and reports."""
@@ -78,6 +78,7 @@ def run_stream(
     read = load_lifting(lifting)
     written = [Path(store.removeprefix("sqlite:///")).parent, checkpoint, _snapshots(checkpoint), archive or checkpoint]
     with full_disk_named(*written), _alone(checkpoint):
+        _reach(store, checkpoint)
         spark = session()
         try:
             signals = _signals()
@@ -127,6 +128,15 @@ def start_stream(
     write = partial(write_results, store=opened, society=society, report=report)
     writer = results.writeStream.foreachBatch(write)
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName(NAME).start()
+
+
+def _reach(store: str, checkpoint: Path) -> None:
+    """Refuse a server that cannot be reached, unless a stream was at work with it: then it will be there again."""
+    if store.startswith("postgresql") and not is_marked(checkpoint):
+        try:
+            Store(store).close()
+        except StoreAwayError as error:
+            raise UsageError(f"the store cannot be reached; is this its address? {error}") from None
 
 
 def _replayed(store: Store, after: int | datetime) -> int:
@@ -219,8 +229,8 @@ def write_results(results: DataFrame, batch: int, store: Store, society: Society
         outcomes = [outcome for group in groups for outcome in _outcomes(group)]
         refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
         upto = max((group["position"] for group in groups), default=0)
-        society.propose(upto)
-        store.record(outcomes, refused, upto, society.offers(outcomes))
+        patiently(lambda: society.propose(upto))
+        patiently(lambda: store.record(outcomes, refused, upto, society.offers(outcomes)))
 
 
 def _outcomes(group: Mapping[str, Any]) -> Iterator[Outcome]:
@@ -248,8 +258,8 @@ def _wait(
     looks = count()
     while all(query.isActive for query in queries) and not _comes(signals):
         for duty in duties:
-            duty()
-        done = store.pipeline_position()
+            patiently(duty)
+        done = patiently(store.pipeline_position)
         if archive is not None and next(looks) % SETTLING == 0:
             Archive(archive).settle(done)
         if until is not None and done >= until:

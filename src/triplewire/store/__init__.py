@@ -3,7 +3,7 @@
 from triplewire.store.answers import Answer
 from triplewire.store.audit import ACTOR
 from triplewire.store.backup import backup, restore
-from triplewire.store.database import upgrade
+from triplewire.store.database import patiently, upgrade
 from triplewire.store.moments import moment_of
 from triplewire.store.records import (
     LOCAL,
@@ -69,6 +69,7 @@ __all__ = [
     "Webhook",
     "backup",
     "moment_of",
+    "patiently",
     "restore",
     "store_url",
     "upgrade",

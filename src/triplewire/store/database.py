@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -34,13 +34,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
-from triplewire.errors import StoreError, StoreFullError, UsageError
+from triplewire.errors import StoreAwayError, StoreError, StoreFullError, UsageError
 from triplewire.store import schema
 
 log = logging.getLogger(__name__)
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 AT_ONCE = 1000
 TURN = 7_747_073
 """The number of the advisory lock that PostgreSQL's writers take turns by."""
@@ -94,8 +95,7 @@ class Database:
             with self._connect(turn) as connection:
                 yield connection
         except DBAPIError as error:
-            kind = StoreFullError if _is_full(error.orig) else StoreError
-            raise kind(f"{self.name}: {str(error.orig).strip()}") from error
+            raise _kind(error)(f"{self.name}: {str(error.orig).strip()}") from error
         except NoneFree as error:
             raise StoreError(f"{self.name}: all connections are in use") from error
 
@@ -193,11 +193,29 @@ def upgrade(url: str) -> None:
     Database(url, upgrade=True).close()
 
 
-def _passes(error: OperationalError) -> bool:
+def patiently(work: Callable[[], Result]) -> Result:
+    """Do what may be done twice, and again if the database goes away in the midst of it. For patient stores."""
+    while True:
+        try:
+            return work()
+        except StoreAwayError as error:
+            log.warning("what was under way is done again: %s", error)
+            time.sleep(PAUSE)
+
+
+def _kind(error: DBAPIError) -> type[StoreError]:
+    if _is_full(error.orig):
+        return StoreFullError
+    return StoreAwayError if _passes(error) else StoreError
+
+
+def _passes(error: DBAPIError) -> bool:
     """Whether it is only that the database is locked, or the server away."""
     if isinstance(error.orig, sqlite3.Error):
-        return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) is None
+        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+        return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    lost = isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) is None
+    return error.connection_invalidated or lost
 
 
 def _parsed(url: str) -> URL:
