@@ -53,10 +53,11 @@ def listening(client: httpx.Client, url: str = "/v1/notifications/stream", **hea
     with client.stream("GET", url, headers=headers) as response:
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
-        yield _messages(response.iter_lines())
+        yield messages(response.iter_lines())
 
 
-def _messages(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
+def messages(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
+    """The messages of an SSE stream: ``(id, data)``."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:

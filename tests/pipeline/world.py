@@ -80,11 +80,11 @@ def notified(store: Store) -> list[tuple[int, str]]:
     return sorted((n.position, n.subscription) for n in store.notifications(limit=1_000_000))
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 240) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 240, what: str = "it") -> None:
     """Wait until something is so."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it took too long"
+        assert time.monotonic() < deadline, f"{what} took too long"
         time.sleep(0.02)
 
 
