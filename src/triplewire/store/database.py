@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import finalize
 
 from sqlalchemy import (
     ARRAY,
@@ -65,6 +66,8 @@ class Database:
         self.name = parsed.set(query={}).render_as_string(hide_password=True)
         self.kind = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
+        # Of some nobody sees the end: that of a stream's, which Java holds on to, comes with Java's garbage.
+        finalize(self, self._engine.dispose).atexit = False
         try:
             self._prepare(upgrade or self.kind == SQLITE)
         except BaseException:
