@@ -7,6 +7,7 @@ TriplewireError
 ├── UsageError            a call that cannot be carried out as asked
 ├── StoreError            the store cannot do what is needed of it
 │   ├── StoreAwayError    … as its server is away, or somebody else keeps it locked
+│   ├── StoreReadOnlyError … as it may only be read
 │   └── StoreFullError    … as its disk is full
 ├── DiskFullError         there is no room left for what has to be kept
 └── IndexFolderError      a folder that holds no index, or a damaged one
@@ -50,6 +51,10 @@ class StoreAwayError(StoreError):
 
     Whether what was to be written just then is there or not, nobody can tell; everything before it is.
     """
+
+
+class StoreReadOnlyError(StoreError):
+    """The store may only be read. Nothing of what was to be written is there, and everything else still is."""
 
 
 class StoreFullError(StoreError):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 from sqlalchemy import event
 
 from tests.broker.clients import cloudevent, notify, publish, subscription
+from tests.broker.conftest import served
+from tests.postgres import NOBODY, PostgreSQL
 from triplewire.store import Store
 
 
@@ -69,12 +73,47 @@ def test_a_full_disk_takes_nothing_in_and_loses_nothing(broker: httpx.Client, st
     assert (answer.status_code, answer.json()["position"]) == (202, len(accepted) + 1)
 
 
+@pytest.fixture
+def small(postgresql: PostgreSQL, _template: str) -> Iterator[tuple[str, Path]]:
+    """The address of a store in PostgreSQL on a small disk, and the folder that the disk is."""
+    folder = postgresql.folder / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder], check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    shutil.chown(folder, NOBODY)
+    postgresql.run(f"CREATE TABLESPACE small LOCATION '{folder}'")
+    postgresql.run(f"CREATE DATABASE small TEMPLATE {_template} TABLESPACE small")
+    yield postgresql.url("small"), folder
+    postgresql.run("DROP DATABASE small WITH (FORCE)")
+    postgresql.run("DROP TABLESPACE small")
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_server_whose_disk_is_full_takes_nothing_in_and_loses_nothing(small: tuple[str, Path]) -> None:
+    url, disk = small
+    ballast = disk / "ballast"
+    ballast.write_bytes(b"\0" * (shutil.disk_usage(disk).free - (2 << 20)))
+    accepted: list[str] = []
+    with closing(Store(url)) as store, served(store) as address, httpx.Client(base_url=address) as broker:
+        data = {"data": f"# {random.Random(1).randbytes(100_000).hex()}"}
+        while (answer := publish(broker, cloudevent(f"e{len(accepted)}", **data))).status_code == 202:
+            accepted.append(answer.json()["id"])
+        assert (answer.status_code, answer.headers["content-type"]) == (507, "application/problem+json")
+        assert broker.get("/v1/notifications").status_code == 200
+        ballast.unlink()
+        assert publish(broker, cloudevent("later", **data)).status_code == 202
+        assert [found.id for found in store.events(0, 1 << 40)] == [*accepted, "later"]
+    assert accepted
+
+
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
 def test_a_store_that_cannot_be_written_to_is_still_read(broker: httpx.Client, store: Store) -> None:
     notify(store, "s1")
     read_only = {"sqlite": "PRAGMA query_only = ON", "postgresql": "SET default_transaction_read_only = on"}
     with every_connection(store, read_only[store._database.kind]):
-        assert publish(broker, cloudevent("e2")).status_code == 503
+        refused = publish(broker, cloudevent("e2"))
+        assert refused.status_code == 503
+        assert "the store can only be read now, and nothing of this was accepted" in refused.json()["detail"]
         assert broker.post("/v1/subscriptions", json=subscription()).status_code == 503
         assert [one["event"] for one in broker.get("/v1/notifications").json()["items"]] == ["e1"]
         assert broker.get("/v1/notifications/1/event").status_code == 200

@@ -13,7 +13,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from triplewire.broker.logs import request_id
-from triplewire.errors import EventError, OntologyError, StoreError, StoreFullError, SubscriptionError
+from triplewire.errors import (
+    EventError,
+    OntologyError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    SubscriptionError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 SOON = {"Retry-After": "1"}
@@ -70,6 +77,8 @@ def answer_with_problems(app: FastAPI) -> None:
             detail = "the disk is full, and nothing of this was accepted; try again later"
             return ProblemError(HTTPStatus.INSUFFICIENT_STORAGE, detail, SOON).response()
         detail = "the store cannot be used now; try again later"
+        if isinstance(error, StoreReadOnlyError):
+            detail = "the store can only be read now, and nothing of this was accepted; try again later"
         return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, detail, SOON).response()
 
     @app.exception_handler(RequestValidationError)

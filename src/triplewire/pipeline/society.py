@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import publication_proposals
-from triplewire.errors import StoreAwayError, StoreFullError, SubscriptionError
+from triplewire.errors import StoreAwayError, StoreFullError, StoreReadOnlyError, SubscriptionError
 from triplewire.lift.cloudevents import parse_events
 from triplewire.lift.lifting import Lifting
 from triplewire.matching.suggestions import audience, suggestions
@@ -90,7 +90,7 @@ def _harmless(position: int) -> Iterator[None]:
     """Whatever is wrong with an event, notifications go on. If the store is what is wrong, all is done again."""
     try:
         yield
-    except (StoreAwayError, StoreFullError):
+    except (StoreAwayError, StoreFullError, StoreReadOnlyError):
         raise
     except Exception as error:
         log.warning("nothing is suggested or proposed of the event at %d: %s", position, error)

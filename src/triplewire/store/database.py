@@ -35,12 +35,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
-from triplewire.errors import StoreAwayError, StoreError, StoreFullError, UsageError
+from triplewire.errors import StoreAwayError, StoreError, StoreFullError, StoreReadOnlyError, UsageError
 from triplewire.store import schema
 
 log = logging.getLogger(__name__)
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
+DISK_FULL, READ_ONLY = "53100", "25006"
+"""What PostgreSQL says of itself, in SQL's own codes."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 AT_ONCE = 1000
@@ -98,7 +100,7 @@ class Database:
             with self._connect(turn) as connection:
                 yield connection
         except DBAPIError as error:
-            raise _kind(error)(f"{self.name}: {str(error.orig).strip()}") from error
+            raise _kind(error)(f"{self.name}: {_said(error)}") from error
         except NoneFree as error:
             raise StoreError(f"{self.name}: all connections are in use") from error
 
@@ -127,7 +129,7 @@ class Database:
             except OperationalError as error:
                 if not (self._patient and _passes(error)):
                     raise
-                log.warning("%s cannot be used yet, and is waited for: %s", self.name, str(error.orig).strip())
+                log.warning("%s cannot be used yet, and is waited for: %s", self.name, _said(error))
                 time.sleep(PAUSE)
 
     def _prepare(self, upgrade: bool) -> None:
@@ -206,9 +208,17 @@ def patiently(work: Callable[[], Result]) -> Result:
             time.sleep(PAUSE)
 
 
+def _said(error: DBAPIError) -> str:
+    """What a driver says, in one line."""
+    return " ".join(str(error.orig).split())
+
+
 def _kind(error: DBAPIError) -> type[StoreError]:
-    if _is_full(error.orig):
+    code, state = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF, getattr(error.orig, "sqlstate", None)
+    if code == sqlite3.SQLITE_FULL or state == DISK_FULL:
         return StoreFullError
+    if code == sqlite3.SQLITE_READONLY or state == READ_ONLY:
+        return StoreReadOnlyError
     return StoreAwayError if _passes(error) else StoreError
 
 
@@ -229,12 +239,6 @@ def _parsed(url: str) -> URL:
     if parsed.get_backend_name() not in (SQLITE, POSTGRESQL):
         raise UsageError("a store's address is sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     return parsed
-
-
-def _is_full(error: BaseException | None) -> bool:
-    """Whether a driver says that there is no room on the disk."""
-    full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-    return full or getattr(error, "sqlstate", None) == "53100"
 
 
 def _sqlite(url: URL) -> Engine:
