@@ -210,6 +210,16 @@ class Subscription:
     bindings: Choice["distinct", "counted", "none"] = "distinct"
     answer: Residual | None = None
 
+    @cached_property
+    def tells_nothing(self) -> bool:
+        """Whether there is nothing to tell of a match but that it is one."""
+        if len(self.alternatives) != 1 or self.answer is not None:
+            return False
+        [only] = self.alternatives
+        pattern = only.pattern
+        tells = pattern.variables or pattern.interests or pattern.is_graded or only.answer or only.residual
+        return not tells
+
 
 def free_variables(expression: Expression) -> Iterator[Variable]:
     """The variables of an expression that a mapping must bind."""

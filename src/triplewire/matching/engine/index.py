@@ -191,7 +191,11 @@ class Index:
             if not bindings:
                 found |= _told(event, segment, matched)
             for number in {**matched, **dict.fromkeys(candidates)} if bindings else candidates:
-                self._verify(segment.records[number], event, verifier, bindings, found)
+                known = segment.records[number]
+                if matched.get(number) == 1.0 and known.tells_nothing:
+                    found[known.id] = Match(event.id, known.id, 1.0, () if known.bindings == "none" else ({},))
+                else:
+                    self._verify(known, event, verifier, bindings, found)
         for one in new:
             self._verify(one.subscription, event, verifier, bindings, found)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Protocol
 from zlib import DEFLATED, Z_DEFAULT_STRATEGY, compressobj, crc32, decompressobj
 
@@ -13,6 +14,8 @@ from triplewire.matching.engine.texts import Texts
 from triplewire.subscriptions.pattern import Subscription
 from triplewire.subscriptions.serial import from_json, to_json
 
+REMEMBERED = 10_000
+"""So many subscriptions of a segment are kept as values, which take a few kilobytes each."""
 _WINDOW = -12
 _USUAL = (
     b'{"Subscription":{"id":"","alternatives":[{"Alternative":{"pattern":{"Pattern":{"interests":[{"Interest":{"concepts'
@@ -52,17 +55,22 @@ class Kept:
 
 
 class Written:
-    """Subscriptions in a file, each read when it is asked for."""
+    """Subscriptions in a file, each read when it is asked for. Those that were asked for of late are remembered."""
 
     def __init__(self, texts: Callable[[], Texts], name: str) -> None:
         self.texts = texts
         self.name = name
+        self._remembered = lru_cache(maxsize=REMEMBERED)(partial(_read, texts, name))
 
     def __getitem__(self, number: int) -> Subscription:
-        record = self.texts()[number]
-        if int.from_bytes(record[:4], "little") != crc32(record[4:]):
-            raise IndexFolderError(f"{self.name} is damaged: record {number} does not fit its checksum")
-        return from_json(decompressobj(_WINDOW, _USUAL).decompress(record[4:]))
+        return self._remembered(number)
+
+
+def _read(texts: Callable[[], Texts], name: str, number: int) -> Subscription:
+    record = texts()[number]
+    if int.from_bytes(record[:4], "little") != crc32(record[4:]):
+        raise IndexFolderError(f"{name} is damaged: record {number} does not fit its checksum")
+    return from_json(decompressobj(_WINDOW, _USUAL).decompress(record[4:]))
 
 
 def written(subscriptions: Sequence[Subscription]) -> Written:
