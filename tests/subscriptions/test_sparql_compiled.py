@@ -62,7 +62,7 @@ def compared(rng: Random, simple: bool = False):
     return query, event, model, expected, in_order(found[1]) if found else None
 
 
-PARTS = [range(start, start + 500) for start in (0, 500, 1_000)]
+PARTS = [range(start, start + 200) for start in (0, 500, 1_000)]
 """Seeds, in parts, so that a failure tells its part soon."""
 NO_CASE = (SyntaxError, SubscriptionError, TooManyMappingsError)
 """A query that Oxigraph refuses, say for a blank node in two groups, or that leaves too much open."""
