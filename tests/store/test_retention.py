@@ -47,13 +47,13 @@ def send(store: Store, subscription: str, count: int) -> None:
             store.deliveries.settle([Attempt(delivery, found.number, "2026-01-01", "2026-01-01")])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_cut_that_the_pipeline_or_a_delivery_still_needs(store: Store, seed: int) -> None:
     rng = random.Random(seed)
     told: dict[int, tuple[str, int]] = {}
     for name in "abc":
         store.subscribe({"id": name}, webhook=Webhook(f"https://{name}.example/", "whsec_x") if name != "c" else None)
-    for _ in range(25):
+    for _ in range(15):
         done = store.pipeline_position()
         match rng.choice(["publish", "tell", "send", "again", "trim", "trim"]):
             case "publish":
