@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from benchmarks.report import report
-from triplewire.broker.addresses import Addresses, networks
-from triplewire.broker.dispatcher import Dispatcher
+from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.store import Outcome, Store, Webhook, store_url
 
 LIVE = OTHERS = 100

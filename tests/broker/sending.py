@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from triplewire.broker.addresses import Addresses, networks
-from triplewire.broker.dispatcher import Dispatcher
+from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.store import Store, Webhook
 
 OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 24).decode()}" for n in (1, 2))

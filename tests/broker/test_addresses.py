@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triplewire.broker.addresses import Addresses, is_public, networks
+from triplewire.broker.delivery.addresses import Addresses, is_public, networks
 from triplewire.errors import UsageError
 
 OUTSIDE, INSIDE = "127.0.0.1", "127.0.0.2"

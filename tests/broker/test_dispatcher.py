@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Engine, event
 
 from tests.broker.clients import notify
 from tests.broker.sending import OLD, Clock, turn
-from triplewire.broker.addresses import Addresses, networks
-from triplewire.broker.dispatcher import AT_ONCE, GROUP, Dispatcher
+from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.dispatcher import AT_ONCE, GROUP, Dispatcher
 from triplewire.store import Standing, Store, Webhook
 
 LIVE, DEAD = 2 * GROUP, AT_ONCE[Standing.FAILING]

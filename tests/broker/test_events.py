@@ -15,7 +15,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from tests.broker.clients import OFFER, cloudevent, publish, subscription
-from triplewire.broker.publisher import Publisher
+from triplewire.broker.publishing.publisher import Publisher
 from triplewire.concepts.proposed import Proposal
 from triplewire.errors import StoreError
 from triplewire.lift.cloudevents import parse_envelope, parse_event, parse_events

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.broker.clients import notify, subscription
-from triplewire.broker import feeds
+from triplewire.broker.notifying import feeds
 from triplewire.store import Outcome, Store
 
 

@@ -18,8 +18,8 @@ from aiosmtpd.controller import Controller
 from tests.broker.clients import notify, subscription
 from tests.broker.conftest import served
 from tests.broker.sending import ALLOWED, Clock, of, turn
-from triplewire.broker.dispatcher import Dispatcher
-from triplewire.broker.mailer import Mailer
+from triplewire.broker.delivery.dispatcher import Dispatcher
+from triplewire.broker.delivery.mailer import Mailer
 from triplewire.store import Store
 
 ANN = {"channel": "email", "to": "ann@example.org", "format": "application/n-triples"}

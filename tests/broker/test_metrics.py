@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.world import offer
-from triplewire.broker.health import report
-from triplewire.broker.meters import Meters
-from triplewire.broker.metrics import exposition
+from triplewire.broker.delivery.meters import Meters
+from triplewire.broker.operations.health import report
+from triplewire.broker.operations.metrics import exposition
 from triplewire.store import Outcome, Store, Webhook, store_url
 
 REPORT = {

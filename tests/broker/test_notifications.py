@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from tests.broker.clients import cloudevent, listening, notify, subscription
-from triplewire.broker import feed as feed_module
-from triplewire.broker.feed import Feed
+from triplewire.broker.notifying import feed as feed_module
+from triplewire.broker.notifying.feed import Feed
 from triplewire.store import DeadLetter, Outcome, Store
 
 

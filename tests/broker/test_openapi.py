@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.broker.clients import AUCTION, bearer, notify
 from tests.broker.conftest import served
 from triplewire.broker import create_app
-from triplewire.broker.openapi import describe
-from triplewire.broker.sample import load_sample
+from triplewire.broker.http.openapi import describe
+from triplewire.broker.publishing.sample import load_sample
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Store, store_url
 
@@ -106,7 +106,7 @@ def test_every_route_says_what_it_takes_and_what_it_answers() -> None:
         for verb, operation in operations.items():
             done = {s: one for s, one in operation["responses"].items() if s.startswith("2")}
             told = all(one["content"] or status == "204" for status, one in done.items())
-            assert told or path == "/v1/hub", f"{verb} {path}: add what it answers to broker/shapes.py"
+            assert told or path == "/v1/hub", f"{verb} {path}: add what it answers to broker/http/shapes.py"
             assert operation["summary"] and operation["description"]
             for status, answer in operation["responses"].items():
                 if status >= "4" and path != "/readyz":

@@ -23,8 +23,8 @@ import pytest
 from tests.broker.clients import cloudevent, notify, publish
 from tests.broker.conftest import served
 from tests.broker.sending import OLD
-from triplewire.broker.logs import JsonLines, TextLines
-from triplewire.broker.pressure import Limits
+from triplewire.broker.operations.logs import JsonLines, TextLines
+from triplewire.broker.publishing.pressure import Limits
 from triplewire.broker.supervisor import Standing
 from triplewire.store import Store, Webhook, store_url
 
@@ -140,7 +140,7 @@ def _becomes_unready(asked: httpx.Client, standing: Standing) -> None:
 
 
 def test_events_are_refused_while_the_pipeline_is_too_far_behind(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("triplewire.broker.pressure.FRESH", 0)
+    monkeypatch.setattr("triplewire.broker.publishing.pressure.FRESH", 0)
     with client(store, limits=Limits(lag=1)) as asked:
         assert [publish(asked, cloudevent(f"e{n}")).status_code for n in range(4)] == [202, 202, 429, 429]
         refused = publish(asked, cloudevent("e9"))

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from tests.broker.clients import AUCTION, PREFIXES, cloudevent, notify
-from triplewire.broker import examples
-from triplewire.broker.words import line, short
+from triplewire.broker.notifying.words import line, short
+from triplewire.broker.web import examples
 from triplewire.concepts.load import load_model
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import make_matcher

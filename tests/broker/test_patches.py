@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triplewire.broker.patches import merged
+from triplewire.broker.http.patches import merged
 
 
 @pytest.mark.parametrize(

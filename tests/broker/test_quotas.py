@@ -13,8 +13,8 @@ import pytest
 
 from tests.broker.clients import bearer, cloudevent, listening, publish, subscription
 from tests.broker.conftest import served
-from triplewire.broker import quotas
-from triplewire.broker.quotas import Quotas
+from triplewire.broker.access import quotas
+from triplewire.broker.access.quotas import Quotas
 from triplewire.store import Store
 
 SECRET = "whsec_" + "c2VjcmV0" * 4

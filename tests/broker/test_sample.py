@@ -11,7 +11,7 @@ import pytest
 
 from tests.broker.clients import AUCTION, cloudevent
 from triplewire.broker.model import Models
-from triplewire.broker.sample import load_sample
+from triplewire.broker.publishing.sample import load_sample
 from triplewire.errors import EventError, UsageError
 from triplewire.lift.cloudevents import parse_event
 from triplewire.matching import make_matcher

@@ -19,9 +19,9 @@ import pytest
 from tests.broker.clients import bearer
 from tests.broker.conftest import served
 from tests.broker.sending import ALLOWED, Clock, running
-from triplewire.broker import poller as polling
-from triplewire.broker.poller import LONGEST, Poller
-from triplewire.broker.publisher import Publisher
+from triplewire.broker.publishing import poller as polling
+from triplewire.broker.publishing.poller import LONGEST, Poller
+from triplewire.broker.publishing.publisher import Publisher
 from triplewire.lift.cloudevents import parse_event, parse_events
 from triplewire.store import Store
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tests.broker.clients import cloudevent, notify, subscription
 from tests.broker.sending import OLD, Clock, Receiver, dispatching, of, turn
-from triplewire.broker.dispatcher import Dispatcher
-from triplewire.broker.retries import PATIENCE, REFUSAL
-from triplewire.broker.slots import Slots
+from triplewire.broker.delivery.dispatcher import Dispatcher
+from triplewire.broker.delivery.retries import PATIENCE, REFUSAL
+from triplewire.broker.delivery.slots import Slots
 from triplewire.store import Outcome, Store
 
 Step = Callable[[timedelta], Awaitable[None]]

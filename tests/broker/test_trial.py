@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests import worlds
 from tests.broker.clients import COMPUTERS, bearer, cloudevent, publish, subscription
-from triplewire.broker.trial import PAGE, Recent, tried
+from triplewire.broker.subscribing.trial import PAGE, Recent, tried
 from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT
 from triplewire.matching import make_matcher

@@ -14,8 +14,9 @@ import pytest
 
 from tests.broker.clients import bearer, cloudevent, listening, notify, publish, subscription
 from tests.broker.conftest import served
-from triplewire.broker import gate, notifications
-from triplewire.broker.logs import JsonLines
+from triplewire.broker.access import gate
+from triplewire.broker.notifying import notifications
+from triplewire.broker.operations.logs import JsonLines
 from triplewire.store import Store, moment_of
 from triplewire.store.users import SCOPES, USUAL
 

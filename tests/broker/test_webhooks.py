@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from tests.broker.clients import notify
 from tests.broker.sending import NEW, OLD, Clock, Receiver, dispatching, of, turn
-from triplewire.broker.circuits import AT_ONCE, TRIPS, Circuit
-from triplewire.broker.retries import LONGEST_DELAY, PATIENCE, delay
+from triplewire.broker.delivery.circuits import AT_ONCE, TRIPS, Circuit
+from triplewire.broker.delivery.retries import LONGEST_DELAY, PATIENCE, delay
 from triplewire.errors import StoreError
 from triplewire.store import Store, Webhook
 
 DELIVERING = """
 import asyncio, sys
-from triplewire.broker.addresses import Addresses, networks
-from triplewire.broker.dispatcher import Dispatcher
+from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.store import Store
 
 async def deliver():

@@ -19,7 +19,7 @@ from tests.pipeline.test_batch import parts, plainly
 from tests.pipeline.test_stream import catch_up, streaming
 from tests.pipeline.world import document, write_lines
 from tests.worlds import EX, QUERIES, graph
-from triplewire.broker.events import BATCH
+from triplewire.broker.publishing.events import BATCH
 from triplewire.concepts.load import load_model
 from triplewire.lift.lifting import DEFAULT
 from triplewire.matching.engine.index import Index

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.test_stream import catch_up, settings, streaming  # noqa: F401 (a fixture)
 from tests.pipeline.world import cheaper, eventually, offer
-from triplewire.broker.health import report as shown
-from triplewire.broker.metrics import exposition
+from triplewire.broker.operations.health import report as shown
+from triplewire.broker.operations.metrics import exposition
 from triplewire.pipeline.report import REPORT, Reporter
 from triplewire.pipeline.stream import NAME
 from triplewire.store import Store

@@ -7,41 +7,29 @@ from pathlib import Path
 
 from fastapi import Depends, FastAPI
 
-from triplewire.broker import (
-    accounts,
-    audit,
-    concepts,
-    deliveries,
-    events,
-    feeds,
-    health,
-    hub,
-    mailboxes,
-    metrics,
-    notifications,
-    ontologies,
-    sessions,
-    sources,
-    subscriptions,
-    suggestions,
-    web,
-)
-from triplewire.broker.addresses import Addresses
-from triplewire.broker.feed import Feed
-from triplewire.broker.gate import Gate
-from triplewire.broker.mailer import Mailer
-from triplewire.broker.meters import Meters
+from triplewire.broker import web
+from triplewire.broker.access import accounts, audit, sessions
+from triplewire.broker.access.gate import Gate
+from triplewire.broker.access.quotas import Allowance, Quotas
+from triplewire.broker.access.users import at_work
+from triplewire.broker.delivery import deliveries, hub, mailboxes
+from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.mailer import Mailer
+from triplewire.broker.delivery.meters import Meters
+from triplewire.broker.http.openapi import describe
+from triplewire.broker.http.problems import answer_with_problems
+from triplewire.broker.http.requests import Hosts, Requests
 from triplewire.broker.model import Models
-from triplewire.broker.openapi import describe
-from triplewire.broker.pressure import Limits, Pressure
-from triplewire.broker.problems import answer_with_problems
-from triplewire.broker.publisher import Publisher
-from triplewire.broker.quotas import Allowance, Quotas
-from triplewire.broker.requests import Hosts, Requests
+from triplewire.broker.notifying import feeds, notifications
+from triplewire.broker.notifying.feed import Feed
+from triplewire.broker.operations import health, metrics
+from triplewire.broker.publishing import events, sources
+from triplewire.broker.publishing.pressure import Limits, Pressure
+from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.state import State
+from triplewire.broker.subscribing import concepts, ontologies, subscriptions, suggestions
+from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
-from triplewire.broker.trial import Recent
-from triplewire.broker.users import at_work
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Store
 

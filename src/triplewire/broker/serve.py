@@ -16,19 +16,19 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from triplewire.broker.addresses import Addresses, networks
+from triplewire.broker.access.quotas import Quotas
 from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app, create_watch
-from triplewire.broker.dispatcher import Dispatcher
-from triplewire.broker.logs import set_up
-from triplewire.broker.mailer import Mailer
-from triplewire.broker.meters import Meters
-from triplewire.broker.poller import Poller
-from triplewire.broker.pressure import MEBIBYTE, Limits
-from triplewire.broker.quotas import Quotas
-from triplewire.broker.retention import keep_trimming
-from triplewire.broker.sample import load_sample
+from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.dispatcher import Dispatcher
+from triplewire.broker.delivery.mailer import Mailer
+from triplewire.broker.delivery.meters import Meters
+from triplewire.broker.notifying.words import line
+from triplewire.broker.operations.logs import set_up
+from triplewire.broker.operations.retention import keep_trimming
+from triplewire.broker.publishing.poller import Poller
+from triplewire.broker.publishing.pressure import MEBIBYTE, Limits
+from triplewire.broker.publishing.sample import load_sample
 from triplewire.broker.supervisor import Standing, keep_running
-from triplewire.broker.words import line
 from triplewire.configuration import Configuration
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import load_lifting

@@ -10,17 +10,17 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from triplewire.broker.addresses import Addresses
-from triplewire.broker.feed import Feed
-from triplewire.broker.gate import Gate
-from triplewire.broker.mailer import Mailer
-from triplewire.broker.meters import Meters
+from triplewire.broker.access.gate import Gate
+from triplewire.broker.access.quotas import Allowance
+from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.mailer import Mailer
+from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.model import Models
-from triplewire.broker.pressure import Pressure
-from triplewire.broker.publisher import Publisher
-from triplewire.broker.quotas import Allowance
+from triplewire.broker.notifying.feed import Feed
+from triplewire.broker.publishing.pressure import Pressure
+from triplewire.broker.publishing.publisher import Publisher
+from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
-from triplewire.broker.trial import Recent
 from triplewire.lift.cloudevents import Envelope
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Store

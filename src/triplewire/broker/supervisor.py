@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from triplewire.broker.logs import tell
+from triplewire.broker.operations.logs import tell
 
 FIRST_DELAY, LONGEST_DELAY = 1.0, 60.0
 STEADY = 60.0  # a process that ran this long was well; the next failure is a new one

@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 
-from triplewire.broker.gate import Caller
-from triplewire.broker.words import short
+from triplewire.broker.access.gate import Caller
+from triplewire.broker.notifying.words import short
 from triplewire.lift.documents import write_json
 
 HERE = Path(__file__).parent

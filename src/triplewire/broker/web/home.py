@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from triplewire.broker import examples
-from triplewire.broker.health import progress
-from triplewire.broker.notifications import shown, shown_letter
+from triplewire.broker.access.users import Subscriber
+from triplewire.broker.notifying.notifications import shown, shown_letter
+from triplewire.broker.operations.health import progress
 from triplewire.broker.state import Shared
-from triplewire.broker.users import Subscriber
+from triplewire.broker.web import examples
 from triplewire.broker.web.frame import render
 
 SHOWN = 50

@@ -1,0 +1,1 @@
+"""Notifications as they are sent to subscribers: webhooks, mail, followers of feeds."""

@@ -1,0 +1,147 @@
+"""How deliveries stand, over HTTP; and pausing, resuming and repeating them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from triplewire.broker.access.gate import Caller
+from triplewire.broker.access.users import Subscriber
+from triplewire.broker.http.bodies import ExactJSONResponse, json_object
+from triplewire.broker.http.pages import Paged
+from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
+from triplewire.broker.state import Shared, State
+from triplewire.broker.subscribing.places import shown_place
+from triplewire.errors import UsageError
+from triplewire.store import Delivery
+
+MEMBERS = ("paused", "position")
+
+router = APIRouter(tags=["deliveries"])
+
+Body = Annotated[dict[str, Any], Depends(json_object)]
+
+
+@router.get("/v1/deliveries")
+def list_deliveries(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
+    """How the deliveries of all subscriptions that have one stand."""
+    rows = shared.store.deliveries.listed(page.after, page.more, caller.only)
+    pending = shared.store.deliveries.pending(row.subscription for row in rows)
+    return page.of(rows, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
+
+
+@router.get("/v1/deliveries/{subscription_id:path}/omissions")
+def list_omissions(caller: Subscriber, shared: Shared, page: Paged, subscription_id: str) -> ExactJSONResponse:
+    """The notifications that were left out: ``undelivered``, as they were refused for hours, or ``suppressed``.
+
+    They are notifications like others, and can be sent again.
+    """
+    found = _delivery(caller, shared, subscription_id)
+    rows = shared.store.deliveries.omissions(found.number, page.after, page.more)
+    return page.of(rows, asdict, lambda row: row.notification)
+
+
+@router.post("/v1/deliveries/{subscription_id:path}/redeliver", status_code=HTTPStatus.ACCEPTED)
+def redeliver(
+    caller: Subscriber,
+    shared: Shared,
+    subscription_id: str,
+    position: Annotated[int, Query(alias="from", ge=0, lt=1 << 63)],
+) -> dict[str, Any]:
+    """Send again, at once and in order, what was matched from a log position on."""
+    _delivery(caller, shared, subscription_id)
+    _move(shared, subscription_id, position)
+    return _status(caller, shared, subscription_id)
+
+
+@router.get("/v1/deliveries/{subscription_id:path}")
+def read_delivery(
+    caller: Subscriber, shared: Shared, subscription_id: str, if_none_match: IfNoneMatch = None
+) -> Response:
+    """How a subscription's delivery stands: delivered, pending, failing since when and why, last success, times sent.
+
+    ``state`` is active, paused, unconfirmed (the mailbox's reader was asked), stopped (it failed for days; what waits
+    is kept) or ended (the receiver said 410).
+    ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
+    """
+    return tagged(_status(caller, shared, subscription_id), if_none_match)
+
+
+@router.patch("/v1/deliveries/{subscription_id:path}")
+def change_delivery(
+    caller: Subscriber, shared: Shared, body: Body, subscription_id: str, if_match: IfMatch = None
+) -> Response:
+    """Pause with ``{"paused": true}``; with false go on, without loss, also after it was stopped or ended.
+
+    With ``{"position": 17}`` go on with what is at this log position: repeat what came since, or leave out what came
+    before.
+    """
+    paused, position = body.get("paused"), body.get("position")
+    if not body or set(body) - set(MEMBERS) or not isinstance(paused, bool | None):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "'paused' (true or false) and 'position' may be changed")
+    if position is not None and (
+        isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
+    ):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
+    check_unchanged(_status(caller, shared, subscription_id), if_match)
+    if position is not None:
+        _move(shared, subscription_id, position)
+    try:
+        if paused is not None:
+            shared.store.pause(subscription_id, paused)
+    except UsageError:
+        raise _unknown(subscription_id) from None
+    return tagged(_status(caller, shared, subscription_id), None)
+
+
+@router.get("/v1/endpoints")
+def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
+    """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
+    return page.of_all(shared.store.deliveries.endpoints(caller.only), asdict)
+
+
+def _move(shared: State, subscription: str, position: int) -> None:
+    try:
+        shared.store.deliveries.move(subscription, position)
+    except UsageError as error:  # what was there is no longer kept
+        raise ProblemError(HTTPStatus.GONE, str(error)) from None
+
+
+def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:
+    """A delivery of one of the caller's subscriptions."""
+    revision = shared.store.subscription(subscription)
+    if revision is None or not caller.sees(revision.owner):
+        raise _unknown(subscription)
+    found = shared.store.deliveries.of([subscription]).get(subscription)
+    if found is None:
+        raise _unknown(subscription)
+    return found
+
+
+def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
+    found = _delivery(caller, shared, subscription)
+    return _shown(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
+
+
+def _shown(found: Delivery, pending: int) -> dict[str, Any]:
+    failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": found.due}
+    return {
+        "subscription": found.subscription,
+        **shown_place(found),
+        "state": found.state,
+        "delivered": found.delivered,
+        "undelivered": found.undelivered,
+        "suppressed": found.suppressed,
+        "pending": pending,
+        "sent": found.sent,
+        "lastSuccess": found.last_success,
+        "failing": failing if found.failing_since else None,
+    }
+
+
+def _unknown(id_: str) -> ProblemError:
+    return ProblemError(HTTPStatus.NOT_FOUND, f"nothing is delivered of a subscription {id_!r}")

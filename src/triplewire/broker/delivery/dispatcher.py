@@ -1,0 +1,235 @@
+"""Sending notifications: in order, until they are received, and nobody waiting for anybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+import triplewire
+from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.channels import Channel, Webhooks
+from triplewire.broker.delivery.circuits import Circuit, Circuits
+from triplewire.broker.delivery.hub import WebSub
+from triplewire.broker.delivery.mail import Mail
+from triplewire.broker.delivery.mailer import Mailer
+from triplewire.broker.delivery.meters import Meters
+from triplewire.broker.delivery.parcels import Parcel, is_joined, parcels, portion
+from triplewire.broker.delivery.retries import Answer, failed, no_answer
+from triplewire.broker.delivery.slots import Slots
+from triplewire.broker.operations.logs import tell
+from triplewire.broker.together import Together
+from triplewire.lift.lifting import DEFAULT, Lifting
+from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Store, moment_of
+
+INTERVAL, LONGEST_INTERVAL = 0.1, 1.0
+TIMEOUT = httpx.Timeout(15, connect=5, pool=60)
+WHOLE_TIMEOUT = 30
+"""For a receiver that answers a byte at a time."""
+AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
+"""How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
+GROUP = 32
+"""So many are read, or prepared, together: the next ones are, while these are being sent."""
+
+log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    """Delivers what the store has waiting. One per store.
+
+    Each delivery's parcels are sent one after the other; the next is sent once it is written down that the one
+    before was received. If that cannot be written, it is sent again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        addresses: Addresses,
+        lifting: Lifting = DEFAULT,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        jitter: Callable[[], float] = random.random,
+        meters: Meters | None = None,
+        mailer: Mailer | None = None,
+    ) -> None:
+        self._store = store
+        self._lifting = lifting
+        self._clock = clock
+        self._jitter = jitter
+        self._client = addresses.client(timeout=TIMEOUT, headers={"User-Agent": f"Triplewire/{triplewire.__version__}"})
+        self._channels: dict[str, Channel] = {
+            "webhook": Webhooks(self._client, lifting, clock),
+            "email": Mail(mailer, lifting),
+            "websub": WebSub(self._client, lifting),
+        }
+        self._circuits = Circuits()
+        self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
+        self._reading: Together[int, tuple[Delivery | None, list[Notification]]] = Together(self._read, GROUP)
+        self._preparing: Together[tuple[Delivery, Parcel], Any] = Together(self._prepare, GROUP)
+        self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._meters = meters or Meters()
+
+    async def run(self) -> None:
+        """Deliver until cancelled; then let what is under way come to its end."""
+        seen, looked = -1, 0.0
+        try:
+            while True:
+                try:
+                    newest = await asyncio.to_thread(self._store.last_notification)
+                    if newest != seen or time.monotonic() - looked >= LONGEST_INTERVAL:
+                        await self.look()
+                        seen, looked = newest, time.monotonic()
+                except Exception as error:  # what waits is still there when the store answers again
+                    log.error("cannot read deliveries: %s", error)
+                    await asyncio.sleep(LONGEST_INTERVAL)
+                await asyncio.sleep(INTERVAL)
+        finally:
+            await self.close()
+
+    async def look(self) -> None:
+        """Begin to send what is due now."""
+        now = self._clock()
+        for due in await asyncio.to_thread(self._store.deliveries.due, now):
+            circuit = self._circuits.of(due.url)
+            if due.delivery not in self._under_way and circuit.admits(now):
+                circuit.under_way += 1
+                self._under_way[due.delivery] = asyncio.create_task(self._deliver(due, circuit))
+
+    async def settled(self) -> None:
+        """Wait until nothing is under way."""
+        while self._under_way:
+            await asyncio.wait(self._under_way.values())
+
+    async def close(self, patience: float = 2.0) -> None:
+        """Let what is under way come to its end, but not forever. What does not is sent again another time."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.settled(), patience)
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._client.aclose()
+
+    async def _deliver(self, due: Due, circuit: Circuit) -> None:
+        """Send what waits, until nothing does, or something fails, or somebody changes it."""
+        try:
+            while await self._deliver_page(due, circuit):
+                pass
+        except Exception as error:
+            log.error("the delivery of %r was interrupted: %s", due.subscription, type(error).__name__)
+        finally:
+            circuit.under_way -= 1
+            self._circuits.forget(due.url)
+            del self._under_way[due.delivery]
+
+    async def _deliver_page(self, due: Due, circuit: Circuit) -> bool:
+        """Send a few, and say whether to go on."""
+        known, waiting = await self._reading.done(due.delivery, due.standing)
+        if known is None or (known.url, known.state) != (due.url, "active"):
+            return False
+        page = await self._parcels(known, waiting)
+        for parcel in page:
+            prepared = await self._prepared(known, parcel)
+            async with circuit.slots, self._slots[known.standing].at(known.terms.priority):
+                if circuit.is_open(self._clock()):
+                    return False
+                attempt = await self._attempt(known, parcel, prepared, circuit)
+            stands = await self._settling.done(attempt)
+            if attempt.reason or stands is None or stands.state != "active" or stands.due > attempt.moment:
+                return False
+            if stands.last != parcel.number:
+                return True
+            known = stands
+        return bool(page)
+
+    def _read(self, numbers: list[int]) -> list[tuple[Delivery | None, list[Notification]]]:
+        """How deliveries stand, and what waits next for each."""
+        now = self._clock()
+        known = self._store.deliveries.at(numbers, moment_of(now))
+        waiting = self._store.deliveries.waiting([portion(one, now) for one in known.values()])
+        found = dict(zip(known, waiting, strict=True))
+        return [(known.get(number), found.get(number, [])) for number in numbers]
+
+    async def _parcels(self, known: Delivery, waiting: Sequence[Notification]) -> list[Parcel]:
+        if known.terms.duplicates:  # to compare graphs may take long
+            return await asyncio.to_thread(parcels, self._store, known, waiting, self._lifting)
+        return parcels(self._store, known, waiting, self._lifting)
+
+    async def _prepared(self, known: Delivery, parcel: Parcel) -> Any:
+        """What is to be sent of a parcel."""
+        if not parcel.notifications:
+            return None
+        if is_joined(known):  # many at once may take long
+            return await asyncio.to_thread(self._channels[known.channel].prepare, known, parcel)
+        return await self._preparing.done((known, parcel), known.standing)
+
+    def _prepare(self, several: list[tuple[Delivery, Parcel]]) -> list[Any]:
+        return [_or_error(self._channels[known.channel].prepare, known, parcel) for known, parcel in several]
+
+    async def _attempt(self, known: Delivery, parcel: Parcel, prepared: Any, circuit: Circuit) -> Attempt:
+        if not parcel.notifications:
+            moment = moment_of(self._clock())
+            return Attempt(known, parcel.number, moment, moment, count=0, omitted=parcel.suppressed)
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(WHOLE_TIMEOUT):
+                answer = await self._channels[known.channel].send(known, prepared)
+            circuit.succeeded()
+        except Exception as error:  # whatever goes wrong with one receiver is a matter of this delivery
+            circuit.failed(self._clock())
+            answer = no_answer(error)
+        attempt = self._came_of(known, parcel, answer)
+        _tell(attempt, answer.status, time.monotonic() - began)
+        return attempt
+
+    def _came_of(self, known: Delivery, parcel: Parcel, answer: Answer) -> Attempt:
+        if answer.reason:
+            self._meters.failed[known.channel] += 1
+            return failed(known, parcel, answer, self._clock(), self._jitter())
+        self._count(known, parcel)
+        now = self._clock()
+        next_ = now + timedelta(seconds=known.terms.throttling)
+        received = Attempt(known, parcel.number, moment_of(now), moment_of(next_), count=len(parcel.notifications))
+        return replace(received, omitted=parcel.suppressed, told=parcel.told)
+
+    def _count(self, known: Delivery, parcel: Parcel) -> None:
+        self._meters.received[known.channel] += len(parcel.notifications)
+        if not is_joined(known):
+            for found in parcel.notifications:
+                wait = self._clock() - datetime.fromisoformat(found.created)
+                self._meters.waits[known.channel].observe(wait.total_seconds())
+
+
+def _or_error(prepare: Callable[[Delivery, Parcel], Any], known: Delivery, parcel: Parcel) -> Any:
+    try:
+        return prepare(known, parcel)
+    except Exception as error:  # whatever cannot be told is a matter of this delivery
+        return error
+
+
+def _tell(attempt: Attempt, status: int | None, seconds: float) -> None:
+    """Log what came of an attempt. Of the address only the host: the rest may be as good as a password."""
+    known = attempt.delivery
+    given_up = any(one.kind == "undelivered" for one in attempt.omitted)
+    became = "put aside" if given_up else "failed" if attempt.state == "active" else attempt.state
+    tell(
+        log,
+        logging.WARNING if attempt.reason else logging.INFO,
+        f"delivery {became if attempt.reason else 'sent'}",
+        subscription=known.subscription,
+        channel=known.channel,
+        host=urlsplit(known.url).hostname or known.url.rpartition("@")[2],
+        status=status,
+        ms=round(seconds * 1000, 1),
+        attempt=known.attempts + 1,
+        notifications=attempt.count,
+    )

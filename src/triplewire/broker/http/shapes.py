@@ -1,0 +1,254 @@
+"""What travels over HTTP, as JSON Schema: the bodies that routes take, and what they answer with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triplewire.broker.web import examples
+from triplewire.lift.formats import LIFTERS
+from triplewire.rdf.syntax import FORMATS
+from triplewire.subscriptions.languages import LANGUAGES
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "integer", "minimum": 0}
+SCORE: Schema = {"type": "number"}
+TRUTH: Schema = {"type": "boolean"}
+MOMENT: Schema = {"type": "string", "format": "date-time"}
+ANYTHING: Schema = {"type": "object"}
+JSON, STRUCTURED, BATCH = "application/json", "application/cloudevents+json", "application/cloudevents-batch+json"
+EXPLAINED = (JSON, "image/svg+xml", "text/plain")
+
+
+def optional(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def several(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+def one(required: Schema, **others: Schema) -> Schema:
+    """An object with these members at least."""
+    return {"type": "object", "properties": required | others, "required": list(required)}
+
+
+def named(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def page(name: str) -> Schema:
+    """A page of a list."""
+    return one({"items": several(named(name)), "next": optional(NUMBER)})
+
+
+BINDINGS = several({"type": "object", "additionalProperties": TEXT})
+SAMPLE = {"event": TEXT, "position": NUMBER, "score": SCORE, "bindings": BINDINGS}
+SCOPES = several(TEXT)
+SOME_SCOPES = optional(SCOPES)
+MAILED = ("confirmation", "unsubscription")
+DECISIONS = ("accept", "merge", "reject")
+DELIVERY = one({"channel": TEXT})
+RECORD: Schema = {
+    "id": {"type": "string", "minLength": 1},
+    "language": {"type": "string", "enum": list(LANGUAGES)},
+    "pattern": {"type": ["string", "array", "object"]},
+    "mapping": {"type": "string", "enum": ["injective", "homomorphic"]},
+    "threshold": {"type": "number"},
+    "prefixes": {"type": "object", "additionalProperties": TEXT},
+    "state": {"type": "string", "enum": ["active", "paused"]},
+    "expiresAt": MOMENT,
+    "priority": {"type": "integer", "minimum": 0, "maximum": 9},
+    "throttling": TEXT,
+    "digest": TEXT,
+    "duplicates": TEXT,
+    "delivery": DELIVERY,
+    "owner": TEXT,
+}
+NOTIFIED: Schema = {"event": TEXT, "source": TEXT, "position": NUMBER, "created": TEXT, "cloudevent": ANYTHING}
+VERSION = {"version": NUMBER, "since": NUMBER, "author": TEXT, "reason": TEXT, "created": TEXT}
+PROPOSED = {"id": NUMBER, "concept": TEXT, "word": TEXT, "under": TEXT, "proposer": TEXT, "origin": TEXT, "state": TEXT}
+DECISION: Schema = {"type": "object", "properties": {"reason": TEXT}}
+PATCHED = {name: {"anyOf": [schema, {"type": "null"}]} for name, schema in RECORD.items() if name != "id"}
+
+SCHEMAS: dict[str, Schema] = {
+    "Problem": one({"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT}, request=TEXT),
+    "Receipt": one({"id": TEXT, "source": TEXT, "position": NUMBER}),
+    "CloudEvent": one(
+        {
+            "specversion": {"type": "string", "const": "1.0"},
+            **{name: {"type": "string", "minLength": 1} for name in ("id", "source", "type")},
+        },
+        datacontenttype={"type": "string", "enum": list(LIFTERS)},
+        home=TEXT,
+    ),
+    "NewSubscription": one({"language": RECORD["language"], "pattern": RECORD["pattern"]}, **RECORD),
+    "Subscription": one(
+        {"id": TEXT, "language": TEXT, "owner": TEXT, "since": NUMBER, "state": TEXT}, warnings=several(TEXT)
+    ),
+    "Trial": one(
+        {
+            "dryRun": {"const": True},
+            "means": TEXT,
+            "warnings": several(TEXT),
+            **{name: several(TEXT) for name in ("equal_to", "covered_by", "covers")},
+            "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
+            "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
+            "matched": NUMBER,
+            "samples": several(
+                one(
+                    {"event": TEXT, "position": NUMBER, "score": SCORE, "bindings": BINDINGS},
+                    explanation=optional(TEXT),
+                )
+            ),
+        }
+    ),
+    "Notification": one({"id": NUMBER, "subscription": TEXT, "sequence": NUMBER, "score": SCORE, **NOTIFIED}),
+    "Suggestion": one({"id": NUMBER, "person": TEXT, "subscription": TEXT, "score": SCORE, **NOTIFIED}),
+    "DeadLetter": one({"reason": TEXT, **NOTIFIED}),
+    "Explanation": one({"event": TEXT, "subscription": TEXT, "matched": TRUTH, "conditions": several(ANYTHING)}),
+    "Delivery": one({"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}),
+    "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT}),
+    "Endpoint": one({"subscriptions": NUMBER, "failing": NUMBER, "delivered": NUMBER, "pending": NUMBER}),
+    "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
+    "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),
+    "Synonyms": one({"concept": TEXT, "words": several(one({"word": TEXT}, language=TEXT))}),
+    "Proposal": one(PROPOSED),
+    "Person": one({"id": TEXT, "knows": several(TEXT), "shares": TRUTH, "declines": TRUTH}),
+    "User": one({"name": TEXT, "scopes": SCOPES, "created": TEXT}),
+    "Session": one({"name": TEXT, "scopes": SCOPES}),
+    "Token": one({"user": TEXT, "scopes": SCOPES}, token=TEXT),
+    "Change": one({"number": NUMBER}),
+    "Source": one({"id": NUMBER, "url": TEXT, "owner": TEXT, "state": TEXT}),
+    "Health": one({"status": TEXT, "log": NUMBER, "pipeline": NUMBER, "lag": NUMBER}),
+    "Readiness": one({"status": TEXT, "reasons": several(TEXT), "store": ANYTHING}, pipeline=ANYTHING, disk=ANYTHING),
+}
+
+_EXAMPLE_EVENT = {
+    "specversion": "1.0",
+    "id": "e1",
+    "source": "urn:example",
+    "type": "offer",
+    "datacontenttype": "text/turtle",
+    "data": examples.EVENTS["text/turtle"],
+}
+_EXAMPLE_SUBSCRIPTION = {
+    "language": "ops",
+    "pattern": "(_:H, ?1, (ex:Selling, ex:target, ex:Computer))",
+    "prefixes": {"ex": "http://example.org/auction#"},
+}
+_RDF: dict[str, Schema] = {kind: {"schema": {}, "example": text} for kind, text in examples.EVENTS.items()}
+
+BODIES: dict[tuple[str, str], dict[str, Schema]] = {
+    ("post", "/v1/events"): {
+        STRUCTURED: {"schema": named("CloudEvent"), "example": _EXAMPLE_EVENT},
+        BATCH: {"schema": several(named("CloudEvent")), "example": [_EXAMPLE_EVENT]},
+        **_RDF,
+    },
+    ("post", "/v1/subscriptions"): {JSON: {"schema": named("NewSubscription"), "example": _EXAMPLE_SUBSCRIPTION}},
+    ("patch", "/v1/subscriptions/{subscription_id}"): {
+        "application/merge-patch+json": {
+            "schema": {"type": "object", "properties": PATCHED},
+            "example": {"prefixes": {"ex": "http://example.org/"}},
+        }
+    },
+    ("patch", "/v1/deliveries/{subscription_id}"): {
+        JSON: {
+            "schema": {
+                "type": "object",
+                "properties": {"paused": TRUTH, "position": {**NUMBER, "maximum": (1 << 63) - 1}},
+                "minProperties": 1,
+                "additionalProperties": False,
+            },
+            "example": {"paused": True},
+        }
+    },
+    ("post", "/v1/ontologies"): _RDF,
+    ("post", "/v1/profiles"): _RDF,
+    **{
+        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): {JSON: {"schema": DECISION, "example": {"reason": "ok"}}}
+        for verb in ("accept", "reject")
+    },
+    ("post", "/v1/concepts/proposals/{number}/merge"): {JSON: {"schema": one({"into": TEXT}, reason=TEXT)}},
+    ("post", "/v1/hub"): {
+        "application/x-www-form-urlencoded": {
+            "schema": one({"hub.mode": {"enum": ["subscribe", "unsubscribe"]}, "hub.topic": TEXT, "hub.callback": TEXT})
+        }
+    },
+    ("post", "/v1/sources"): {
+        JSON: {
+            "schema": one({"url": TEXT}, owner=optional(TEXT)) | {"additionalProperties": False},
+            "example": {"url": "https://example.org/news.atom"},
+        }
+    },
+    ("post", "/v1/synonyms"): {JSON: {"schema": one({"concept": TEXT, "word": TEXT}, language=TEXT, reason=TEXT)}},
+    ("post", "/v1/users"): {JSON: {"schema": one({"name": TEXT}, scopes=SOME_SCOPES), "example": {"name": "ann"}}},
+    ("patch", "/v1/users/{name}"): {JSON: {"schema": one({"scopes": SCOPES}) | {"additionalProperties": False}}},
+    ("post", "/v1/session"): {JSON: {"schema": one({"name": TEXT, "password": {"type": "string", "maxLength": 1000}})}},
+    ("post", "/v1/tokens"): {
+        JSON: {
+            "schema": one({}, name=TEXT, user=optional(TEXT), scopes=SOME_SCOPES, feed=TEXT),
+            "example": {"name": "my laptop"},
+        }
+    },
+}
+"""What routes take, by media type."""
+
+ANSWERS: dict[tuple[str, str], Schema] = {
+    ("get", "/healthz"): named("Health"),
+    ("get", "/readyz"): named("Readiness"),
+    ("post", "/v1/events"): {"anyOf": [named("Receipt"), several(named("Receipt"))]},
+    ("post", "/v1/subscriptions"): named("Subscription"),
+    ("get", "/v1/subscriptions"): page("Subscription"),
+    **{(verb, "/v1/subscriptions/{subscription_id}"): named("Subscription") for verb in ("get", "patch")},
+    ("delete", "/v1/subscriptions/{subscription_id}"): one({"id": TEXT, "until": NUMBER}),
+    ("get", "/v1/notifications"): page("Notification"),
+    ("get", "/v1/notifications/{number}/explanation"): named("Explanation"),
+    ("get", "/v1/explanations"): named("Explanation"),
+    ("get", "/v1/dead-letters"): page("DeadLetter"),
+    ("get", "/v1/deliveries"): page("Delivery"),
+    ("get", "/v1/deliveries/{subscription_id}/omissions"): page("Omission"),
+    ("post", "/v1/deliveries/{subscription_id}/redeliver"): named("Delivery"),
+    **{(verb, "/v1/deliveries/{subscription_id}"): named("Delivery") for verb in ("get", "patch")},
+    ("get", "/v1/endpoints"): page("Endpoint"),
+    ("get", "/v1/ontologies"): page("Ontology"),
+    ("post", "/v1/ontologies"): named("Ontology"),
+    ("get", "/v1/ontologies/{version}"): named("Ontology"),
+    ("get", "/v1/concepts"): page("Concept"),
+    ("get", "/v1/concepts/proposals"): page("Proposal"),
+    **{
+        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): named("Proposal")
+        for verb in ("accept", "merge", "reject")
+    },
+    ("get", "/v1/synonyms"): page("Synonyms"),
+    ("post", "/v1/synonyms"): named("Synonyms"),
+    ("post", "/v1/profiles"): one({"people": several(named("Person")), "subscriptions": several(TEXT)}),
+    ("get", "/v1/profiles/{person}"): named("Person"),
+    ("get", "/v1/suggestions"): page("Suggestion"),
+    ("post", "/v1/suggestions/{number}/decline"): one({"person": TEXT, "declines": TRUTH, "since": NUMBER}),
+    ("get", "/v1/audit"): page("Change"),
+    ("get", "/v1/sources"): page("Source"),
+    ("post", "/v1/sources"): named("Source"),
+    ("get", "/v1/sources/{number}"): named("Source"),
+    ("get", "/v1/users"): page("User"),
+    ("post", "/v1/users"): named("User"),
+    **{(verb, "/v1/users/{name}"): named("User") for verb in ("get", "patch")},
+    **{(verb, "/v1/session"): named("Session") for verb in ("get", "post")},
+    ("get", "/v1/tokens"): page("Token"),
+    ("post", "/v1/tokens"): named("Token"),
+    ("delete", "/v1/tokens/{number}"): named("Token"),
+}
+"""What routes answer with, as JSON."""
+
+OTHERWISE: dict[tuple[str, str], tuple[str, ...]] = {
+    ("get", "/metrics"): ("text/plain",),
+    ("get", "/v1/feeds/atom/{subscription_id}"): ("application/atom+xml",),
+    ("get", "/v1/feeds/json/{subscription_id}"): ("application/feed+json",),
+    ("get", "/v1/notifications/stream"): ("text/event-stream",),
+    ("get", "/v1/notifications/{number}/event"): tuple(FORMATS),
+    ("get", "/v1/notifications/{number}/explanation"): EXPLAINED[1:],
+    ("get", "/v1/explanations"): EXPLAINED[1:],
+    **{(verb, f"/v1/mailboxes/{noun}"): ("text/html",) for verb in ("get", "post") for noun in MAILED},
+}
+"""What routes answer with under other media types."""

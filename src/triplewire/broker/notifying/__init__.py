@@ -1,0 +1,1 @@
+"""Notifications as subscribers read them: lists, streams, feeds."""

@@ -1,0 +1,121 @@
+"""Notifications written as Atom and as JSON Feed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from triplewire.broker.delivery.webhooks import message_id
+from triplewire.broker.notifying.notifications import event_of
+from triplewire.broker.notifying.words import line
+from triplewire.errors import EventError
+from triplewire.lift.lifting import Lifting
+from triplewire.lift.lower import lower
+from triplewire.store import Notification
+
+ATOM, JSON_FEED = "application/atom+xml", "application/feed+json"
+NAMESPACE, OURS = "http://www.w3.org/2005/Atom", "urn:triplewire:"
+RDF = "text/turtle"
+NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot say, not even by an escape."""
+
+
+@dataclass(frozen=True)
+class Syndicated:
+    """What a feed shows, when it came to be so, and a tag that changes with it."""
+
+    subscription: str
+    entries: Sequence[Notification]
+    updated: str
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where things are: all of ours, the feed itself, and the hub that tells of what is new in it."""
+
+    base: str
+    self: str
+    hub: str
+
+    def of(self, found: Notification, what: str) -> str:
+        return f"{self.base}v1/notifications/{found.number}/{what}"
+
+    def header(self) -> str:
+        """As the header ``Link`` has them."""
+        return f'<{self.self}>; rel="self", <{self.hub}>; rel="hub"'
+
+
+def atom(feed: Syndicated, links: Links, lifting: Lifting) -> bytes:
+    """An Atom feed. Each entry has its event as Turtle, and how it matched in elements of our own."""
+    root = ElementTree.Element("feed", {"xmlns": NAMESPACE, "xmlns:tw": OURS})
+    _say(root, "id", f"urn:triplewire:subscription:{quote(feed.subscription, safe='')}")
+    _say(root, "title", feed.subscription)
+    _say(root, "updated", feed.updated)
+    _say(ElementTree.SubElement(root, "author"), "name", "Triplewire")
+    ElementTree.SubElement(root, "link", rel="self", type=ATOM, href=links.self)
+    ElementTree.SubElement(root, "link", rel="hub", href=links.hub)
+    for found in feed.entries:
+        entry = ElementTree.SubElement(root, "entry")
+        _say(entry, "id", f"urn:triplewire:{message_id(found)}")
+        _say(entry, "title", found.event)
+        _say(entry, "updated", found.created)
+        _say(entry, "summary", line(found))
+        ElementTree.SubElement(entry, "link", rel="alternate", href=links.of(found, "explanation"))
+        ElementTree.SubElement(entry, "link", rel="related", href=links.of(found, "event"))
+        if (text := _rdf(found, lifting)) is not None:
+            _say(entry, "content", text, type=RDF)
+        _say(entry, "tw:sequence", str(found.sequence))
+        _say(entry, "tw:score", str(found.score))
+        _say(entry, "tw:bindings", json.dumps(found.bindings, ensure_ascii=False))
+    written: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
+    return written
+
+
+def json_items(feed: Syndicated, links: Links, lifting: Lifting) -> dict[str, Any]:
+    """A JSON Feed. Each item has its event as Turtle, and how it matched, in a member of our own."""
+    return {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.subscription,
+        "feed_url": links.self,
+        "hubs": [{"type": "WebSub", "url": links.hub}],
+        "items": [_item(found, links, lifting) for found in feed.entries],
+    }
+
+
+def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]:
+    ours = {
+        "sequence": found.sequence,
+        "event": found.event,
+        "source": found.source,
+        "position": found.position,
+        "score": found.score,
+        "bindings": found.bindings,
+    }
+    if (text := _rdf(found, lifting)) is not None:
+        ours["rdf"] = {"format": RDF, "text": text}
+    return {
+        "id": f"urn:triplewire:{message_id(found)}",
+        "title": found.event,
+        "url": links.of(found, "explanation"),
+        "external_url": links.of(found, "event"),
+        "content_text": line(found),
+        "date_published": found.created,
+        "_triplewire": ours,
+    }
+
+
+def _rdf(found: Notification, lifting: Lifting) -> str | None:
+    with suppress(EventError, ValueError):  # lifted by other settings than today's
+        return lower(event_of(found, lifting).graph, RDF)
+    return None
+
+
+def _say(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
+    ElementTree.SubElement(parent, name, attributes).text = NO_XML.sub("\ufffd", text)

@@ -1,0 +1,1 @@
+"""What whoever runs the broker sees: health, metrics, logs; and how long events are kept."""

@@ -1,0 +1,135 @@
+"""Publishing: CloudEvents over HTTP in their three modes, or a bare RDF document."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
+
+from triplewire.broker.access.users import Publisher
+from triplewire.broker.http.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
+from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.repeats import WITH_KEY, fresh_id, repeatable
+from triplewire.broker.state import Shared
+from triplewire.errors import EventError
+from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
+from triplewire.lift.documents import read_json, write_json
+from triplewire.lift.formats import LIFTERS, PDF
+from triplewire.lift.markup import xml_text
+from triplewire.rdf.syntax import FORMATS
+
+STRUCTURED = "application/cloudevents+json"
+BATCH = "application/cloudevents-batch+json"
+BATCH_LIMIT = 16
+"""A batch may be so many times as large as an event."""
+DEFAULTS = {"specversion": "1.0", "source": "urn:triplewire:broker", "type": "triplewire.published"}
+
+router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT * MEBIBYTE))
+
+
+@router.post("/v1/events", status_code=HTTPStatus.ACCEPTED, dependencies=[WITH_KEY])
+async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONResponse:
+    """Publish a CloudEvent (structured, binary or batch) or a bare RDF document under its media type.
+
+    Within a CloudEvent, the data may be in any format that events are lifted from. A feed or a table holds several
+    events, at one position of the log.
+
+    The answer, the event's id and log position, comes once the event is durable. An event that was published before
+    is accepted and changes nothing. Whether its data can be read is seen when it is matched; if not, it shows up in
+    the dead letters.
+    """
+    shared.allowance.check_events(caller)
+    limit = shared.allowance.quotas.event
+    if media_type(request) == BATCH:
+        envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT * limit)), limit)
+        await shared.pressure.check(shared.publisher, len(envelopes))
+        shared.allowance.count_events(caller, len(envelopes))
+        return _accepted(_receipts(envelopes, await shared.publisher.publish(envelopes, caller.name)))
+    envelope = await _single(request, limit)
+    await shared.pressure.check(shared.publisher, 1)
+    shared.allowance.count_events(caller, 1)
+    return _accepted(_receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0])
+
+
+def _accepted(told: Any) -> JSONResponse:
+    """An answer that is made once, where there are many of them."""
+    return JSONResponse(told, HTTPStatus.ACCEPTED)
+
+
+def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[dict[str, Any]]:
+    return [{"id": e.id, "source": e.source, "position": p} for e, p in zip(envelopes, positions, strict=True)]
+
+
+async def _single(request: Request, limit: int) -> Envelope:
+    kind = media_type(request)
+    if kind == STRUCTURED:
+        return _envelope(_parse_exact(await read_body(request, limit)))
+    attributes = _attributes(request.headers)
+    bare = not any(name in attributes for name in REQUIRED)
+    known = FORMATS if bare else LIFTERS
+    if kind not in known:
+        raise unsupported(kind, (STRUCTURED, BATCH, *known))
+    if not (body := await read_body(request, limit)).strip():
+        raise EventError("the body is empty")
+    if bare:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        attributes = {**DEFAULTS, "id": fresh_id(request), "time": now, **attributes}
+    return parse_envelope({**attributes, "datacontenttype": kind, **_content(kind, body)})
+
+
+def _content(kind: str, body: bytes) -> dict[str, str]:
+    """The body as text where it is one; XML as its declaration says, or as it is if that is wrong."""
+    if kind.endswith("xml"):
+        with suppress(EventError):
+            return {"data": xml_text(body)}
+    elif kind != PDF:
+        return {"data": text_of(body)}
+    return {"data_base64": b64encode(body).decode()}
+
+
+def _parse_exact(body: bytes) -> Any:
+    """A JSON value with its numbers as they were written, and without half characters."""
+    try:
+        value = read_json(body)
+        write_json(value).encode()
+    except (EventError, ValueError, RecursionError) as error:
+        reason = str(error).removeprefix("not JSON: ")
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {reason}") from None
+    return value
+
+
+def _attributes(headers: Headers) -> dict[str, str]:
+    """The context attributes that travel as ``ce-`` headers, percent-decoded as the HTTP binding has it."""
+    return {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
+
+
+def _batch(value: Any, limit: int) -> list[Envelope]:
+    """A batch is accepted as a whole or not at all."""
+    if not isinstance(value, list):
+        raise EventError(f"a batch is a JSON array of CloudEvents, not {type(value).__name__}")
+    return [_member(number, element, limit) for number, element in enumerate(value, 1)]
+
+
+def _member(number: int, element: Any, limit: int) -> Envelope:
+    try:
+        envelope = _envelope(element)
+    except EventError as error:
+        raise EventError(f"event {number} of the batch: {error}") from None
+    if len(envelope.as_json().encode()) > limit:
+        detail = f"event {number} of the batch is over the limit of {limit:,} bytes"
+        raise ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+    return envelope
+
+
+def _envelope(value: Any) -> Envelope:
+    if not isinstance(value, Mapping):
+        raise EventError(f"a CloudEvent is a JSON object, not {type(value).__name__}")
+    return parse_envelope(value)

@@ -1,0 +1,91 @@
+"""Sources over HTTP: feeds that are read for a user, each new entry of which is published."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Response
+
+from triplewire.broker.access.gate import Caller
+from triplewire.broker.access.users import Publisher
+from triplewire.broker.http.bodies import ExactJSONResponse, json_object
+from triplewire.broker.http.pages import Paged
+from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.state import Shared, State
+from triplewire.errors import UsageError
+from triplewire.store import Source
+
+router = APIRouter(prefix="/v1/sources", tags=["sources"])
+
+Body = Annotated[dict[str, Any], Depends(json_object)]
+Number = Annotated[int, Path(ge=0, lt=1 << 63)]
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+def add_source(caller: Publisher, shared: Shared, body: Body, response: Response) -> dict[str, Any]:
+    """Have an RSS or Atom feed be read: ``{"url": "https://…"}``. Each entry is published once, by its id.
+
+    A feed that is read for the caller already stays as it is; the answer is then 200.
+    """
+    url = body.get("url")
+    if set(body) - {"url", "owner"} or not isinstance(url, str):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "a source has a 'url', a text, and nothing else")
+    owner = caller.acts_for(body.get("owner"))
+    try:
+        shared.addresses.check(url)
+        found, new = shared.store.sources.add(owner, url)
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+    response.headers["Location"] = f"{router.prefix}/{found.number}"
+    if not new:
+        response.status_code = HTTPStatus.OK
+    return _shown(found)
+
+
+@router.get("")
+def list_sources(caller: Publisher, shared: Shared, page: Paged) -> ExactJSONResponse:
+    """The caller's sources, and how it stands with each."""
+    rows = shared.store.sources.listed(page.after, page.more, caller.only)
+    return page.of(rows, _shown, lambda row: row.number)
+
+
+@router.get("/{number}")
+def read_source(caller: Publisher, shared: Shared, number: Number) -> dict[str, Any]:
+    """How it stands with a source: when it was read and will be, what came of it, since when it fails and why.
+
+    ``state`` is active, or gone, if the answer was 410.
+    """
+    return _shown(_found(caller, shared, number))
+
+
+@router.delete("/{number}", status_code=HTTPStatus.NO_CONTENT)
+def remove_source(caller: Publisher, shared: Shared, number: Number) -> Response:
+    """Read a source no more. What was published stays."""
+    shared.store.sources.remove(_found(caller, shared, number).number)
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _found(caller: Caller, shared: State, number: int) -> Source:
+    found = shared.store.sources.at(number)
+    if found is None or not caller.sees(found.owner):
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no source {number}")
+    return found
+
+
+def _shown(source: Source) -> dict[str, Any]:
+    failing = {"since": source.failing_since, "reason": source.reason} if source.failing_since else None
+    return {
+        "id": source.number,
+        "url": source.url,
+        "owner": source.owner,
+        "state": source.state,
+        "created": source.created,
+        "reads": source.reads,
+        "published": source.published,
+        "lastSuccess": source.last_success,
+        "lastChange": source.last_change,
+        "failing": failing,
+        "next": source.due or None,
+        "pause": source.pause,
+    }

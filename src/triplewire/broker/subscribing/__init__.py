@@ -1,0 +1,1 @@
+"""Subscriptions and what they are understood by: concepts, ontologies, suggestions."""

@@ -1,0 +1,253 @@
+"""Subscriptions over HTTP: create, list, read, change, end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from triplewire.broker.access.gate import Caller
+from triplewire.broker.access.users import Subscriber
+from triplewire.broker.http.bodies import ExactJSONResponse, json_object
+from triplewire.broker.http.pages import Paged
+from triplewire.broker.http.patches import merged
+from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.repeats import WITH_KEY, fresh_id, is_repeatable, repeatable
+from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tag_of, tagged
+from triplewire.broker.model import problem
+from triplewire.broker.state import Shared, State
+from triplewire.broker.subscribing.places import invite, place, shown_place
+from triplewire.broker.subscribing.trial import trial
+from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import Proposal, word_for
+from triplewire.concepts.synonyms import words_in
+from triplewire.errors import SubscriptionError, UsageError
+from triplewire.lift.documents import check_depth
+from triplewire.store import Revision, Store, moment_of
+from triplewire.store.lengths import LONGEST_ID, check_length
+from triplewire.store.terms import expiry_of, state_of, terms_of
+from triplewire.subscriptions.interest import words_of
+from triplewire.subscriptions.languages import parse_subscription, proposals
+from triplewire.subscriptions.pattern import Subscription
+
+READ_ONLY = ("since", "created", "warnings", "problem", "owner")
+DELIVERY = "delivery"
+"""A member that is no part of the record, which is for everybody who matches: it has a secret in it."""
+OVERLAP = timedelta(days=1)
+"""So long is a secret that was replaced used beside the new one."""
+DEPTH = 100
+MOST_OWN = 10_000
+PAGE = 100
+
+router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"], route_class=repeatable())
+
+
+Body = Annotated[dict[str, Any], Depends(json_object)]
+DryRun = Annotated[bool, Query(alias="dry-run", description="Create nothing; tell what it would come to.")]
+
+
+@router.post("", status_code=HTTPStatus.CREATED, dependencies=[WITH_KEY])
+def subscribe(
+    caller: Subscriber, request: Request, shared: Shared, body: Body, dry_run: DryRun = False
+) -> ExactJSONResponse:
+    """Create a subscription. It matches every event after the log position ``since``.
+
+    With ``delivery``, such as ``{"channel": "webhook", "url": "https://…", "secret": "whsec_…"}``, its notifications
+    are sent there. On what terms: ``state`` (``paused``: it matches, and nothing is sent), ``expiresAt`` (it matches no
+    event received after), ``priority`` (0 to 9), ``throttling`` (the least time between two sendings), ``digest``
+    (``hourly``, ``daily`` or a duration), ``duplicates`` (for how long the same content is not told again).
+
+    With ``dry-run=true`` nothing is created: it is told what the subscription means, which of the
+    caller's own cover it or are covered by it, and what it would have matched of the newest events, today's ontology
+    given.
+    """
+    owner = caller.acts_for(body.get("owner"))
+    model = shared.models.current()
+    shared.allowance.check_record(_writable(body))
+    asked = body.get(DELIVERY)
+    shared.allowance.check_subscriptions(caller, int(not dry_run), webhooks=int(asked is not None and not dry_run))
+    record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
+    to = None if asked is None else place(asked, None, shared)
+    if dry_run:
+        return ExactJSONResponse(trial(record, parsed, model, _own(owner, record["id"], shared, model), shared.recent))
+    invite(to, owner, shared)
+    try:
+        since = shared.store.subscribe(record, owner, to)
+    except UsageError as error:
+        standing = shared.store.subscription(record["id"])
+        if not is_repeatable(request) or standing is None or (standing.record, standing.owner) != (record, owner):
+            raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
+        since = standing.since
+    shared.store.propose(proposals(record, parsed, model), owner, record["id"])
+    state = state_of(record, moment_of(datetime.now(UTC)))
+    answer = {**record, "state": state, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
+    return _answer(caller, shared, record["id"], answer, HTTPStatus.CREATED)
+
+
+@router.get("")
+def list_subscriptions(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
+    """The subscriptions that stand now, the longest unchanged first."""
+    rows = shared.store.subscriptions(page.after, page.more, caller.only)
+    to = _delivered(shared, (row.id for row in rows))
+    return page.of(rows, lambda row: shown(row) | to.get(row.id, {}), lambda row: row.change)
+
+
+@router.get("/{subscription_id:path}")
+def read_subscription(
+    caller: Subscriber, shared: Shared, subscription_id: str, if_none_match: IfNoneMatch = None
+) -> Response:
+    """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
+    return tagged(_content(caller, shared, subscription_id), if_none_match)
+
+
+@router.patch("/{subscription_id:path}")
+def change_subscription(
+    caller: Subscriber, shared: Shared, body: Body, subscription_id: str, if_match: IfMatch = None
+) -> Response:
+    """Change some members (a JSON merge patch). The change holds for the events after the log position ``since``.
+
+    A new ``secret`` in ``delivery`` replaces the one before, which is used beside it for a day.
+    """
+    if body.get("id", subscription_id) != subscription_id:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
+    check_depth(body, DEPTH)
+    model = shared.models.current()
+    revision = _found(caller, shared, subscription_id)
+    answer: dict[str, Any] = {"owner": revision.owner}
+    new: list[Proposal] = []
+
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
+        shared.allowance.check_record(merged(record, _writable(body)))
+        changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
+        new.extend(proposals(changed, parsed, model))
+        state = state_of(changed, moment_of(datetime.now(UTC)))
+        answer.update(changed, state=state, warnings=list(parsed.warnings))
+        return changed
+
+    deliver = _delivering(caller, shared, revision, body)
+    if not _writable(body):
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
+        deliver()
+        return tagged(_content(caller, shared, subscription_id), None)
+    try:
+        since = shared.store.amend(subscription_id, change)
+    except UsageError:
+        raise _unknown(subscription_id) from None
+    deliver()
+    shared.store.propose(new, revision.owner, subscription_id)
+    return _answer(caller, shared, subscription_id, answer | {"since": since}, HTTPStatus.OK)
+
+
+@router.delete("/{subscription_id:path}")
+def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_match: IfMatch = None) -> dict[str, Any]:
+    """End a subscription. It matches no event from the log position ``until`` on."""
+    _found(caller, shared, subscription_id)
+
+    def check() -> None:
+        check_unchanged(_content(caller, shared, subscription_id), if_match)
+
+    try:
+        return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id, check)}
+    except UsageError:
+        raise _unknown(subscription_id) from None
+
+
+def _found(caller: Caller, shared: State, id_: str) -> Revision:
+    """A subscription that stands, as far as the caller is told."""
+    revision = shared.store.subscription(id_)
+    if revision is None or not caller.sees(revision.owner):
+        raise _unknown(id_)
+    return revision
+
+
+def _content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
+    """What a GET shows of a subscription."""
+    revision = _found(caller, shared, id_)
+    reason = problem(revision.record, shared.models.current())
+    to = _delivered(shared, [id_]).get(id_, {})
+    return shown(revision) | to | ({"problem": reason} if reason else {})
+
+
+def _answer(caller: Caller, shared: State, id_: str, told: dict[str, Any], status: HTTPStatus) -> ExactJSONResponse:
+    """What is told of a subscription that was made or changed, with the tag that it has now."""
+    headers = {"ETag": tag_of(_content(caller, shared, id_))}
+    if status == HTTPStatus.CREATED:
+        headers["Location"] = f"{router.prefix}/{quote(id_, safe='')}"
+    return ExactJSONResponse(told | _delivered(shared, [id_]).get(id_, {}), status, headers)
+
+
+def _own(owner: str, besides: str, shared: State, model: ConceptModel) -> Iterator[Subscription]:
+    """An owner's subscriptions that can be understood, besides one."""
+    after = 0
+    while found := shared.store.subscriptions(after, PAGE, owner):
+        for revision in found:
+            if revision.id != besides:
+                with suppress(SubscriptionError):
+                    yield parse_subscription(revision.record, model)
+        after = found[-1].change
+
+
+def shown(revision: Revision) -> dict[str, Any]:
+    now = moment_of(datetime.now(UTC))
+    told = {"owner": revision.owner, "since": revision.since, "created": revision.created}
+    return {**revision.record, "state": state_of(revision.record, now), **told}
+
+
+def understood(
+    record: dict[str, Any], owner: str, store: Store, model: ConceptModel
+) -> tuple[dict[str, Any], Subscription]:
+    """A record and what it says; with its owner's own words for concepts, if it cannot be understood without."""
+    try:
+        check_length("a subscription's id", str(record.get("id", "")), LONGEST_ID)
+        terms_of(record), expiry_of(record)
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+    try:
+        return record, parse_subscription(record, model)
+    except SubscriptionError:
+        own = _own_words(record, owner, store) if record.get("language") == "interest" else {}
+        if not own:
+            raise
+    record = record | {"own": own | record.get("own", {})}
+    return record, parse_subscription(record, model)
+
+
+def _own_words(record: dict[str, Any], owner: str, store: Store) -> dict[str, str]:
+    """Those of a record's words that its owner proposed and that are open, with what they were put under."""
+    wanted = words_of(record.get("pattern"))
+    made = (one.proposal for one in store.proposals(limit=MOST_OWN, state="open", proposer=owner))
+    return {str(one.concept): str(one.parent) for one in made if words_in(word_for(one.concept)) in wanted}
+
+
+def _writable(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
+
+
+def _delivering(caller: Caller, shared: State, revision: Revision, body: dict[str, Any]) -> Callable[[], None]:
+    """What has a subscription delivered as is asked, once all else is done; what is asked is checked here."""
+    deliveries, id_ = shared.store.deliveries, revision.id
+    if DELIVERY not in body:
+        return lambda: None
+    if body[DELIVERY] is None:
+        return lambda: deliveries.remove(id_)
+    known = deliveries.of([id_]).get(id_)
+    shared.allowance.check_subscriptions(caller, 0, webhooks=int(known is None))
+    to = place(body[DELIVERY], known, shared)
+    if known is None or known.url != to.url or "to" in body[DELIVERY]:
+        invite(to, revision.owner, shared)
+    return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner)
+
+
+def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Where subscriptions are delivered to, of those that are."""
+    return {id_: {DELIVERY: shown_place(one)} for id_, one in shared.store.deliveries.of(ids).items()}
+
+
+def _unknown(id_: str) -> ProblemError:
+    return ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {id_!r}")
