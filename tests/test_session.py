@@ -90,10 +90,18 @@ def test_every_setting_is_explained_in_the_reference() -> None:
 
 
 SMALL_JOB = """
+from pathlib import Path
+from triplewire.errors import UsageError
+from triplewire.lift.lifting import DEFAULT
+from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.session import session
 spark = session()
 print(spark.range(10).mapInArrow(lambda batches: batches, "id long").count())
 print(spark.sparkContext._jvm.java.lang.System.getProperty("java.version"))
+try:
+    start_intake(spark, "kafka:localhost:9092/events", "sqlite://", Path("intake"), DEFAULT)
+except UsageError as error:
+    print(error)
 spark.stop()
 """
 
@@ -116,10 +124,11 @@ def path_without_java(tmp_path: Path) -> str:
 
 
 @pytest.mark.slow
-def test_spark_runs_without_a_java_on_the_machine_and_says_nothing(path_without_java: str) -> None:
+def test_spark_runs_without_a_java_and_says_nothing_but_what_is_missing_for_kafka(path_without_java: str) -> None:
     done = run_alone(SMALL_JOB, PATH=path_without_java, JAVA_HOME="")
     assert done.stdout.splitlines()[0] == "10", done.stderr
     assert int(done.stdout.splitlines()[1].partition(".")[0]) >= 25
+    assert "--packages or --jars" in done.stdout.splitlines()[2]
     assert not re.search("WARN|ERROR|INFO|Exception|log4j", done.stderr), done.stderr
 
 

@@ -87,8 +87,3 @@ def test_an_archive_of_another_log_is_moved_away(store: Store, tmp_path: Path) -
 def test_what_is_no_source_is_refused_by_name(spark: SparkSession, tmp_path: Path, source: str, store: Store) -> None:
     with pytest.raises(UsageError, match=r"no source of events|no such folder"):
         start_intake(spark, source, store.url, tmp_path / "intake", DEFAULT)
-
-
-def test_kafka_without_the_connector_says_what_is_missing(spark: SparkSession, tmp_path: Path, store: Store) -> None:
-    with pytest.raises(UsageError, match="--packages or --jars"):
-        start_intake(spark, "kafka:localhost:9092/events", store.url, tmp_path / "intake", DEFAULT)

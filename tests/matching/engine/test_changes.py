@@ -24,10 +24,10 @@ ids = st.integers(0, 30).map(lambda number: f"s{number}")
 class Changes(RuleBasedStateMachine):
     @initialize(rng=randoms)
     def begin(self, rng: Random) -> None:
-        self.folders = TemporaryDirectory()
-        self.folder: Path | None = None
         self.model = model(rng)
         self.brute, self.index = BruteForce(self.model), Index(self.model)
+        self.folders = TemporaryDirectory()
+        self.folder: Path | None = None
         self.ids: set[str] = set()
 
     @rule(id_=ids, rng=randoms)
@@ -97,8 +97,9 @@ class Changes(RuleBasedStateMachine):
         assert len(self.index) == len(self.ids)
 
     def teardown(self) -> None:
-        self.index.close()
-        self.folders.cleanup()
+        if hasattr(self, "folders"):  # else it ended within its beginning
+            self.index.close()
+            self.folders.cleanup()
 
 
 Changes.TestCase.settings = settings(
