@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, insert, select
 
-from triplewire.store.deliveries import Connecting
-from triplewire.store.moments import moment_of
+from triplewire.store.database import Part
+from triplewire.store.moments import moment_of, now
 from triplewire.store.tables import answers
 
 KEPT = timedelta(days=1)
@@ -25,12 +25,8 @@ class Answer:
     body: str
 
 
-class Answers:
+class Answers(Part):
     """The answers of the last day, by caller and key."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def find(self, caller: str, key: str) -> Answer | None:
         """What a caller was answered under a key, if that is not too long ago."""
@@ -45,7 +41,7 @@ class Answers:
         with self._writing() as connection:
             connection.execute(delete(answers).where(answers.c.created <= _oldest()))
             if connection.execute(select(answers.c.key).where(_under(caller, key))).first() is None:
-                connection.execute(insert(answers).values(row | {"created": moment_of(datetime.now(UTC))}))
+                connection.execute(insert(answers).values(row | {"created": now()}))
 
 
 def _under(caller: str, key: str) -> ColumnElement[bool]:

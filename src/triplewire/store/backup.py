@@ -16,10 +16,9 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import Connection, Table, func, insert, select, text
 
 from triplewire.errors import StoreError, UsageError
-from triplewire.store.database import POSTGRESQL, SQLITE, Database
+from triplewire.store.database import AT_ONCE, POSTGRESQL, SQLITE, Database
+from triplewire.store.schema import copy_file
 from triplewire.store.tables import events, marks, metadata, revisions, users
-
-AT_ONCE = 1000
 
 
 def backup(url: str, file: Path) -> None:
@@ -32,7 +31,7 @@ def backup(url: str, file: Path) -> None:
             # Whoever may read a backup may sign webhooks: only its owner does.
             os.close(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
             if source.kind == SQLITE:
-                _copy_file(source.file, unfinished)
+                copy_file(source.file, unfinished)
             else:
                 _copy_out(source, unfinished)
         with closing(sqlite3.connect(unfinished)) as made:
@@ -61,13 +60,7 @@ def restore(file: Path, url: str) -> None:
             if target.kind == POSTGRESQL:
                 _copy_rows(given, connection)
         if target.kind == SQLITE:
-            _copy_file(copy, target.file)
-
-
-def _copy_file(source: Path, target: Path) -> None:
-    """What SQLite has for it: one moment of the source, while others write to it."""
-    with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(target)) as made:
-        given.backup(made)
+            copy_file(copy, target.file)
 
 
 def _copy_out(source: Database, file: Path) -> None:

@@ -6,8 +6,7 @@ deliver again, and forward to leave something out; what a delivery left out by i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -31,6 +30,7 @@ from sqlalchemy import (
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
+from triplewire.store.database import Part
 from triplewire.store.marks import CUT, mark
 from triplewire.store.moments import moment_of, now
 from triplewire.store.notifications import notification_of, notified
@@ -67,15 +67,9 @@ STANDING = case(
     else_=Standing.PROVEN.value,
 ).label("standing")
 
-Connecting = Callable[[], AbstractContextManager[Connection]]
 
-
-class Deliveries:
+class Deliveries(Part):
     """The deliveries of a store."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def put(self, subscription: str, place: Webhook | Mailbox, overlap_until: str, owner: str | None = None) -> None:
         """Deliver a subscription's notifications, from the next one on, to a place; or change it to this one.
@@ -115,8 +109,7 @@ class Deliveries:
     def of(self, subscriptions: Iterable[str], moment: str = "") -> dict[str, Delivery]:
         """The deliveries of some subscriptions, with the secrets that are good at a moment."""
         with self._reading() as connection:
-            own = deliveries.c.subscription.in_(list(subscriptions)) & (deliveries.c.channel != WEBSUB)
-            found = connection.execute(select(deliveries).where(own))
+            found = connection.execute(select(deliveries).where(_own(subscriptions)))
             return {row.subscription: delivery_of(row, moment) for row in found}
 
     def at(self, numbers: Iterable[int], moment: str = "") -> dict[int, Delivery]:
@@ -141,8 +134,7 @@ class Deliveries:
     def pending(self, subscriptions: Iterable[str]) -> dict[str, int]:
         """How many notifications of some subscriptions are yet to be delivered."""
         query = select(deliveries.c.subscription, func.count()).join(notifications, _waiting())
-        own = deliveries.c.subscription.in_(list(subscriptions)) & (deliveries.c.channel != WEBSUB)
-        query = query.where(own).group_by(deliveries.c.subscription)
+        query = query.where(_own(subscriptions)).group_by(deliveries.c.subscription)
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
@@ -225,19 +217,18 @@ class Deliveries:
         """Go on, at once, with what is at a log position, be it delivered already or not."""
         before = (notifications.c.subscription == subscription) & (notifications.c.position < position)
         last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
-        own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
         with self._writing() as connection:
             if (cut := mark(connection, CUT)) and position <= cut:
                 raise UsageError(f"events are kept from position {cut + 1} on; what was before cannot be sent again")
-            if connection.execute(update(deliveries).where(own).values({"last": last} | AT_ONCE)).rowcount == 0:
+            moved = update(deliveries).where(_own([subscription])).values({"last": last} | AT_ONCE)
+            if connection.execute(moved).rowcount == 0:
                 raise UsageError(f"nothing is delivered of the subscription {subscription!r}")
             note(connection, "delivery", subscription, f"repeated from position {position}")
 
 
 def put(connection: Connection, subscription: str, place: Webhook | Mailbox, overlap_until: str) -> None:
     values = {"channel": place.channel, "url": place.url, "format": place.format, "secret": place.secret}
-    own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
-    known = connection.execute(select(deliveries).where(own)).first()
+    known = connection.execute(select(deliveries).where(_own([subscription]))).first()
     if known is None:
         beginning = {"due": ""} | _beginning(connection, subscription, place.url)
         connection.execute(insert(deliveries).values(beginning | values))
@@ -273,9 +264,8 @@ def arrange(connection: Connection, subscription: str, terms: Terms) -> None:
 
 def restart(connection: Connection, subscription: str) -> None:
     """Go on, at once, with what is waiting, also after it was stopped or ended."""
-    own = (deliveries.c.subscription == subscription) & (deliveries.c.channel != WEBSUB)
-    own &= deliveries.c.state != UNCONFIRMED
-    connection.execute(update(deliveries).where(own).values({"state": ACTIVE} | AT_ONCE))
+    good = _own([subscription]) & (deliveries.c.state != UNCONFIRMED)
+    connection.execute(update(deliveries).where(good).values({"state": ACTIVE} | AT_ONCE))
 
 
 def _beginning(connection: Connection, subscription: str, url: str) -> dict[str, Any]:
@@ -339,6 +329,11 @@ def _since(connection: Connection, subscription: str) -> int:
 def _is_owner(connection: Connection, subscription: str, owner: str) -> bool:
     standing = select(revisions.c.owner).where(revisions.c.id == subscription, revisions.c.until.is_(None))
     return connection.scalar(standing) == owner
+
+
+def _own(subscriptions: Iterable[str]) -> ColumnElement[bool]:
+    """The deliveries of some subscriptions that their owners set up."""
+    return deliveries.c.subscription.in_(list(subscriptions)) & (deliveries.c.channel != WEBSUB)
 
 
 def _of(owner: str | None) -> ColumnElement[bool]:

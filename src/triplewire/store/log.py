@@ -7,13 +7,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, literal, or_, select
 
-from triplewire.store.database import POSTGRESQL, Part
+from triplewire.store.database import POSTGRESQL, Part, parts
 from triplewire.store.moments import last_position, moment_of, now
 from triplewire.store.records import LOCAL, StoredEvent
 from triplewire.store.tables import Text, events
-
-LOOKED_UP = 500
-"""So many events are looked up by one statement."""
 
 
 class Log(Part):
@@ -85,8 +82,7 @@ def _positions(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[
         ids.setdefault(source, []).append(id_)
     found: dict[tuple[str, str], int] = {}
     for source, own in ids.items():
-        for start in range(0, len(own), LOOKED_UP):
-            some = events.c.id.in_(own[start : start + LOOKED_UP])
-            query = select(events.c.id, events.c.position).where(events.c.source == source, some)
+        for some in parts(own):
+            query = select(events.c.id, events.c.position).where(events.c.source == source, events.c.id.in_(some))
             found |= {(source, row.id): row.position for row in connection.execute(query)}
     return found

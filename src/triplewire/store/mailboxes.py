@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from hashlib import sha256
 from secrets import token_urlsafe
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
-from triplewire.store.deliveries import MAIL, UNCONFIRMED, Connecting, first_state, is_confirmed
+from triplewire.store.database import Part
+from triplewire.store.deliveries import MAIL, UNCONFIRMED, first_state, is_confirmed
 from triplewire.store.moments import moment_of
 from triplewire.store.tables import deliveries, mailboxes, revisions
+from triplewire.store.users import digest_of
 
 QUIET = timedelta(hours=1)
 """An address is not asked again before, whoever wants it to be."""
@@ -21,12 +22,8 @@ MOST_ASKED = 20
 GOOD_FOR = timedelta(days=7)
 
 
-class Mailboxes:
+class Mailboxes(Part):
     """The addresses for mail that a store knows of."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def ask(self, owner: str, address: str, now: datetime) -> str | None:
         """A token by which whoever reads the mail there can agree; none if they have.
@@ -38,7 +35,7 @@ class Mailboxes:
                 return None
             _check(connection, owner, address, now)
             token = token_urlsafe(24)
-            row = {"owner": owner, "address": address, "digest": _digest(token), "asked": moment_of(now)}
+            row = {"owner": owner, "address": address, "digest": digest_of(token), "asked": moment_of(now)}
             mine = (mailboxes.c.owner == owner) & (mailboxes.c.address == address)
             connection.execute(delete(mailboxes).where(mine))
             connection.execute(insert(mailboxes).values(row))
@@ -48,13 +45,13 @@ class Mailboxes:
     def forget(self, token: str) -> None:
         """As if it had not been asked."""
         with self._writing() as connection:
-            gone = delete(mailboxes).where(mailboxes.c.digest == _digest(token)).returning(mailboxes.c.address)
+            gone = delete(mailboxes).where(mailboxes.c.digest == digest_of(token)).returning(mailboxes.c.address)
             for address in connection.scalars(gone).all():
                 note(connection, "mailbox", address, "forgotten")
 
     def confirm(self, token: str, now: datetime) -> str | None:
         """Have mail be sent to the address that a token was made for, and tell it; nothing if there is none."""
-        good = mailboxes.c.digest == _digest(token)
+        good = mailboxes.c.digest == digest_of(token)
         good &= mailboxes.c.confirmed.is_not(None) | (mailboxes.c.asked > moment_of(now - GOOD_FOR))
         with self._writing() as connection:
             row = connection.execute(select(mailboxes).where(good)).first()
@@ -86,7 +83,3 @@ def _check(connection: Connection, owner: str, address: str, now: datetime) -> N
     open_ &= mailboxes.c.asked > moment_of(now - timedelta(days=1))
     if (connection.scalar(select(func.count()).where(open_)) or 0) >= MOST_ASKED:
         raise UsageError(f"{MOST_ASKED} addresses were asked today that have not answered; wait for them")
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode()).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from triplewire.store.tables import events
 
@@ -12,6 +12,12 @@ from triplewire.store.tables import events
 def last_position(connection: Connection) -> int:
     """The position of the newest event; 0 if there never was one."""
     return connection.scalar(select(func.max(events.c.position))) or 0
+
+
+def valid_at(table: Table, position: int) -> ColumnElement[bool]:
+    """The rows of a table of lives, from ``since`` to ``until``, that are valid for the event at a position."""
+    alive: ColumnElement[bool] = table.c.until.is_(None) | (table.c.until > position)
+    return (table.c.since < position) & alive
 
 
 def now() -> str:

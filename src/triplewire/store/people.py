@@ -7,23 +7,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from triplewire.store.audit import note
-from triplewire.store.database import insert_new, parts
-from triplewire.store.deliveries import Connecting
-from triplewire.store.moments import last_position, now
+from triplewire.store.database import Part, insert_new, parts
+from triplewire.store.moments import last_position, now, valid_at
 from triplewire.store.records import Offer, StoredSuggestion
 from triplewire.store.tables import events, people, revisions, suggestions
 from triplewire.subscriptions.profiles import Person
 
 
-class People:
+class People(Part):
     """The people of a store."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def put(self, person: Person) -> int:
         """Have a person be so for the events after the position returned."""
@@ -42,7 +37,7 @@ class People:
 
     def at(self, position: int, ids: Iterable[str]) -> list[Person]:
         """Those of some people who have a profile at a position."""
-        query = select(people).where(_valid(people, position))
+        query = select(people).where(valid_at(people, position))
         with self._reading() as connection:
             rows = (row for some in parts(ids) for row in connection.execute(query.where(people.c.id.in_(some))))
             return [_person(row) for row in rows]
@@ -56,14 +51,14 @@ class People:
 
     def owners_at(self, position: int, subscriptions: Iterable[str]) -> set[str]:
         """Whose some subscriptions are at a position."""
-        query = select(revisions.c.owner).where(_valid(revisions, position))
+        query = select(revisions.c.owner).where(valid_at(revisions, position))
         with self._reading() as connection:
             named = (query.where(revisions.c.id.in_(some)) for some in parts(subscriptions))
             return {owner for one in named for owner in connection.scalars(one)}
 
     def records_at(self, position: int, owner: str) -> list[dict[str, Any]]:
         """A person's subscriptions at a position."""
-        query = select(revisions.c.record).where(_valid(revisions, position), revisions.c.owner == owner)
+        query = select(revisions.c.record).where(valid_at(revisions, position), revisions.c.owner == owner)
         with self._reading() as connection:
             return [json.loads(record) for record in connection.scalars(query)]
 
@@ -109,11 +104,6 @@ def _put(connection: Connection, person: Person) -> int:
 def _now(connection: Connection, id_: str) -> Person | None:
     row = connection.execute(select(people).where(people.c.id == id_, people.c.until.is_(None))).first()
     return None if row is None else _person(row)
-
-
-def _valid(table: Table, position: int) -> ColumnElement[bool]:
-    alive: ColumnElement[bool] = (table.c.until > position) | table.c.until.is_(None)
-    return (table.c.since < position) & alive
 
 
 def _person(row: Row[Any]) -> Person:

@@ -75,6 +75,11 @@ def keep_copy(database: Path, found: int) -> None:
     """Copy an embedded store before it is migrated, to where somebody who wants to go back will see it."""
     copy = database.with_name(f"{database.name}.version-{found}")
     unfinished = copy.with_name(f"{copy.name}.unfinished")
-    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(unfinished)) as target:
-        source.backup(target)
+    copy_file(database, unfinished)
     unfinished.replace(copy)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy an embedded store as SQLite has it: one moment of the source, while others write to it."""
+    with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(target)) as made:
+        given.backup(made)

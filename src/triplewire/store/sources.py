@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
-from triplewire.store.deliveries import Connecting
+from triplewire.store.database import Part
 from triplewire.store.moments import now
 from triplewire.store.records import Reading, Source
 from triplewire.store.tables import sources
@@ -19,12 +19,8 @@ FIRST_PAUSE = 900
 AT_FIRST: dict[str, Any] = {"due": "", "pause": FIRST_PAUSE, "tag": "", "modified": "", "seen": "[]", "reason": ""}
 
 
-class Sources:
+class Sources(Part):
     """The sources of a store."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def add(self, owner: str, url: str) -> tuple[Source, bool]:
         """Have a feed be read, from now on; and whether that is new."""

@@ -32,14 +32,15 @@ class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
     """
 
     def __init__(self, url: str, patient: bool = False) -> None:
-        super().__init__(Database(url, patient=patient))
+        database = Database(url, patient=patient)
+        super().__init__(database)
         self.url = url
-        self.answers = Answers(self._reading, self._writing)
-        self.deliveries = Deliveries(self._reading, self._writing)
-        self.mailboxes = Mailboxes(self._reading, self._writing)
-        self.people = People(self._reading, self._writing)
-        self.sources = Sources(self._reading, self._writing)
-        self.users = Users(self._reading, self._writing)
+        self.answers = Answers(database)
+        self.deliveries = Deliveries(database)
+        self.mailboxes = Mailboxes(database)
+        self.people = People(database)
+        self.sources = Sources(database)
+        self.users = Users(database)
 
     def probe(self) -> None:
         """Write something, to see that it can be done."""

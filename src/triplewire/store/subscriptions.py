@@ -11,7 +11,7 @@ from triplewire.errors import UsageError
 from triplewire.store import deliveries
 from triplewire.store.audit import note
 from triplewire.store.database import Part
-from triplewire.store.moments import last_position
+from triplewire.store.moments import last_position, valid_at
 from triplewire.store.records import LOCAL, Mailbox, Revision, Webhook
 from triplewire.store.revisions import current, end, insert_revision, no_subscription, revise, revision_of
 from triplewire.store.tables import ontologies, revisions
@@ -85,8 +85,7 @@ class Subscriptions(Part):
 
     def subscription_at(self, id_: str, position: int) -> Revision | None:
         """A subscription as it stood for the event at a position."""
-        alive = revisions.c.until.is_(None) | (revisions.c.until > position)
-        query = select(revisions).where(revisions.c.id == id_, revisions.c.since < position, alive)
+        query = select(revisions).where(revisions.c.id == id_, valid_at(revisions, position))
         with self._reading() as connection:
             row = connection.execute(query).first()
             return None if row is None else revision_of(row)
@@ -114,7 +113,7 @@ class Subscriptions(Part):
 
     def valid_revisions(self, position: int, part: int = 0, parts: int = 1) -> Iterator[Revision]:
         """The revisions that are valid for the event at a position, or a part of them, however many, one by one."""
-        query = select(revisions).where(_valid(position), revisions.c.change % parts == part)
+        query = select(revisions).where(valid_at(revisions, position), revisions.c.change % parts == part)
         with self._reading() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 yield revision_of(row)
@@ -122,7 +121,7 @@ class Subscriptions(Part):
     def count_revisions(self, position: int) -> int:
         """How many revisions are valid for the event at a position."""
         with self._reading() as connection:
-            return connection.scalar(select(func.count()).where(_valid(position))) or 0
+            return connection.scalar(select(func.count()).where(valid_at(revisions, position))) or 0
 
     def changes(self, after: int, upto: int, known: int = 0) -> list[Revision]:
         """The revisions that began or ended between the events at these two positions, in order.
@@ -162,10 +161,6 @@ def _revise(connection: Connection, record: Mapping[str, Any]) -> int:
     since = revise(connection, record)
     deliveries.arrange(connection, record["id"], terms_of(record))
     return since
-
-
-def _valid(position: int) -> ColumnElement[bool]:
-    return (revisions.c.since < position) & (revisions.c.until.is_(None) | (revisions.c.until > position))
 
 
 def _changed(after: int, upto: int, known: int) -> ColumnElement[bool]:

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
-from triplewire.store.deliveries import Connecting, remove_followers
+from triplewire.store.database import Part
+from triplewire.store.deliveries import remove_followers
 from triplewire.store.moments import now
 from triplewire.store.records import Bearer, Token, User
 from triplewire.store.tables import tokens, users
@@ -26,12 +27,8 @@ LONGEST = 200
 SCRYPT = {"n": 1 << 15, "r": 8, "p": 3, "maxmem": 1 << 26}
 
 
-class Users:
+class Users(Part):
     """The users of a store."""
-
-    def __init__(self, reading: Connecting, writing: Connecting) -> None:
-        self._reading = reading
-        self._writing = writing
 
     def any(self) -> bool:
         with self._reading() as connection:
@@ -81,7 +78,7 @@ class Users:
             if ADMIN not in has and (more := sorted(wanted - has)):
                 raise UsageError(f"{user!r} may not {', '.join(more)}, so no token of theirs may")
             row = {"user": user, "name": name, "scopes": _written(wanted), "created": now(), "expires": expires}
-            row |= {"digest": _digest(text), "feed": feed}
+            row |= {"digest": digest_of(text), "feed": feed}
             added = insert(tokens).values(row).returning(tokens)
             token = _token_of(connection.execute(added).one())
             note(connection, "token", token.number, f"issued to {user}")
@@ -120,7 +117,7 @@ class Users:
         query = select(tokens, users.c.scopes.label("most")).join(users, users.c.name == tokens.c.user)
         same = tokens.c.feed.is_(None) if feed is None else tokens.c.feed == feed
         with self._reading() as connection:
-            row = connection.execute(query.where(tokens.c.digest == _digest(text), same)).first()
+            row = connection.execute(query.where(tokens.c.digest == digest_of(text), same)).first()
         if row is None or row.revoked is not None or (row.expires is not None and row.expires <= moment):
             return None
         most, own = frozenset(row.most.split()), frozenset(row.scopes.split())
@@ -197,7 +194,7 @@ def _token_of(row: Row[Any]) -> Token:
     return Token(row.number, row.user, row.name, scopes, row.created, row.used, row.expires, row.revoked, row.feed)
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
     """What is kept of a token. It is random and long, so that a plain hash of it is as hard to undo as any."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
