@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
-from triplewire.broker.access.gate import Gate
+from triplewire.broker.access.gate import Caller, Gate
 from triplewire.broker.access.quotas import Allowance
 from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.delivery.meters import Meters
+from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import Models
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.publishing.pressure import Pressure
@@ -23,7 +25,7 @@ from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
 from triplewire.lift.cloudevents import Envelope
 from triplewire.lift.lifting import Lifting
-from triplewire.store import Store
+from triplewire.store import Revision, Store
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,13 @@ class State:
         """The events' log positions, once they are durable; refused if no more can be taken in."""
         await self.pressure.check(self.publisher, len(envelopes))
         return await self.publisher.publish(envelopes, publisher)
+
+    def subscription(self, id_: str, caller: Caller) -> Revision:
+        """A subscription as it stands, if the caller may see it; else it is as if there were none."""
+        revision = self.store.subscription(id_)
+        if revision is None or not caller.sees(revision.owner):
+            raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {id_!r}")
+        return revision
 
 
 def _shared(request: Request) -> State:

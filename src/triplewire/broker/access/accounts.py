@@ -99,11 +99,9 @@ def issue_token(caller: Anybody, shared: Shared, body: Body) -> dict[str, Any]:
 
 def _feed_token(caller: Caller, shared: State, body: dict[str, Any]) -> dict[str, Any]:
     feed = _text(body, "feed")
-    revision = shared.store.subscription(feed)
     if not caller.may(SUBSCRIBE):
         raise ProblemError(HTTPStatus.FORBIDDEN, f"this needs a token with the scope {SUBSCRIBE!r}")
-    if revision is None or not caller.sees(revision.owner):
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {feed!r}")
+    revision = shared.subscription(feed, caller)
     try:
         token, text = shared.store.users.issue(revision.owner, _name(body), (), _expires(body, caller), feed)
     except UsageError as error:

@@ -106,9 +106,7 @@ async def follow(
     """
     token = token or httpx.URL(wish.topic).params.get("token")
     caller = await asyncio.to_thread(reader, request, shared, given, wish.subscription, token)
-    revision = await asyncio.to_thread(shared.store.subscription, wish.subscription)
-    if revision is None or not caller.sees(revision.owner):
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {wish.subscription!r}")
+    revision = await asyncio.to_thread(shared.subscription, wish.subscription, caller)
     if len(shared.verifying) >= MOST_VERIFYING:
         detail = "many callbacks are being asked whether they are meant"
         raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": "30"})

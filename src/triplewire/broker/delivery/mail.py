@@ -6,7 +6,6 @@ import asyncio
 import smtplib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from html import escape
@@ -16,11 +15,9 @@ from triplewire.broker.delivery.mailer import UNSUBSCRIBE, Mailer
 from triplewire.broker.delivery.parcels import Parcel, is_joined
 from triplewire.broker.delivery.retries import Answer
 from triplewire.broker.delivery.webhooks import digest_id, message_id
-from triplewire.broker.notifying.notifications import event_of
+from triplewire.broker.notifying.notifications import rdf_of
 from triplewire.broker.notifying.words import line
-from triplewire.errors import EventError
 from triplewire.lift.lifting import Lifting
-from triplewire.lift.lower import lower
 from triplewire.store import Delivery, Notification
 
 SENDING = ThreadPoolExecutor(8, thread_name_prefix="mail")
@@ -87,8 +84,8 @@ def _told(found: Notification, format_: str, lifting: Lifting, links: str) -> li
     """A notification in lines: what matched and how, the event as RDF, and where it is explained."""
     lines = [line(found), f"number {found.sequence}, score {found.score:g}, {found.created}"]
     lines += [", ".join(f"{name} = {term}" for name, term in sorted(one.items())) for one in found.bindings]
-    with suppress(EventError, ValueError):
-        lines.append(lower(event_of(found, lifting).graph, format_)[:LONGEST_RDF])
+    if (text := rdf_of(found, format_, lifting)) is not None:
+        lines.append(text[:LONGEST_RDF])
     return [*lines, f"Why: {links}/v1/notifications/{found.number}/explanation", ""]
 
 

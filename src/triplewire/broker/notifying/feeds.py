@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Reader
 from triplewire.broker.http.bodies import ExactJSONResponse
-from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.tags import is_among
 from triplewire.broker.notifying.syndication import ATOM, JSON_FEED, Links, Syndicated, atom, json_items
 from triplewire.broker.state import Shared, State
 
@@ -58,9 +58,7 @@ def _links(request: Request) -> Links:
 
 
 def _found(caller: Caller, shared: State, id_: str) -> Syndicated:
-    revision = shared.store.subscription(id_)
-    if revision is None or not caller.sees(revision.owner):
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no subscription {id_!r}")
+    revision = shared.subscription(id_, caller)
     entries = shared.store.deliveries.newest(id_, SHOWN)
     if not entries:
         return Syndicated(id_, (), revision.created, '"empty"')
@@ -76,7 +74,7 @@ def _answer(feed: Syndicated, known: Known, links: Links, made: Callable[[], Res
     if over:
         headers["Last-Modified"] = format_datetime(updated.replace(microsecond=0), usegmt=True)
     if tags is not None:
-        same = "*" in tags or feed.tag in (tag.strip().removeprefix("W/") for tag in tags.split(","))
+        same = is_among(feed.tag, tags, weak=True)
     else:
         same = over and since is not None and _is_since(updated, since)
     response = Response(status_code=HTTPStatus.NOT_MODIFIED) if same else made()

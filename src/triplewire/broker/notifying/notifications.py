@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic
@@ -182,6 +182,14 @@ def _event(body: str, id_: str, lifting: Lifting) -> Event:
     return event
 
 
+def rdf_of(found: Notification, format_: str, lifting: Lifting) -> str | None:
+    """The event that a notification tells of as RDF, unless it cannot be read by the settings of today."""
+    try:
+        return _rdf(found.body, found.event, format_, lifting)
+    except (EventError, ValueError):
+        return None
+
+
 @lru_cache(RECENT)
 def _rdf(body: str, id_: str, format_: str, lifting: Lifting) -> str:
     """An event as RDF, written once for all who are told of it."""
@@ -246,9 +254,8 @@ def shown(found: Notification) -> dict[str, Any]:
 def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str, Any]:
     """A notification as it is shown, with its event as RDF if a format is named, and if it can still be read."""
     whole = shown(found)
-    if format_ is not None:
-        with suppress(EventError, ValueError):  # lifted by other settings than today's; it is told as published anyway
-            whole["rdf"] = {"format": format_, "text": _rdf(found.body, found.event, format_, lifting)}
+    if format_ is not None and (text := rdf_of(found, format_, lifting)) is not None:
+        whole["rdf"] = {"format": format_, "text": text}
     return whole
 
 

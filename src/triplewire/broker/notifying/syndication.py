@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 from triplewire.broker.delivery.webhooks import message_id
-from triplewire.broker.notifying.notifications import event_of
+from triplewire.broker.notifying.notifications import rdf_of
 from triplewire.broker.notifying.words import line
-from triplewire.errors import EventError
 from triplewire.lift.lifting import Lifting
-from triplewire.lift.lower import lower
 from triplewire.store import Notification
 
 ATOM, JSON_FEED = "application/atom+xml", "application/feed+json"
@@ -69,7 +66,7 @@ def atom(feed: Syndicated, links: Links, lifting: Lifting) -> bytes:
         _say(entry, "summary", line(found))
         ElementTree.SubElement(entry, "link", rel="alternate", href=links.of(found, "explanation"))
         ElementTree.SubElement(entry, "link", rel="related", href=links.of(found, "event"))
-        if (text := _rdf(found, lifting)) is not None:
+        if (text := rdf_of(found, RDF, lifting)) is not None:
             _say(entry, "content", text, type=RDF)
         _say(entry, "tw:sequence", str(found.sequence))
         _say(entry, "tw:score", str(found.score))
@@ -98,7 +95,7 @@ def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]
         "score": found.score,
         "bindings": found.bindings,
     }
-    if (text := _rdf(found, lifting)) is not None:
+    if (text := rdf_of(found, RDF, lifting)) is not None:
         ours["rdf"] = {"format": RDF, "text": text}
     return {
         "id": f"urn:triplewire:{message_id(found)}",
@@ -109,12 +106,6 @@ def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]
         "date_published": found.created,
         "_triplewire": ours,
     }
-
-
-def _rdf(found: Notification, lifting: Lifting) -> str | None:
-    with suppress(EventError, ValueError):  # lifted by other settings than today's
-        return lower(event_of(found, lifting).graph, RDF)
-    return None
 
 
 def _say(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:

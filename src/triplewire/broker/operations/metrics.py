@@ -6,7 +6,7 @@ The pipeline is another process. What it tells is in the store, and in the repor
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -48,9 +48,8 @@ def exposition(store: Store, report: dict[str, Any] | None, meters: Meters | Non
     yield from _counter("pipeline_stage_seconds_total", "Spent by workers and driver, by our stages.", stages)
     work = {f'kind="{_escaped(name)}"': value for name, value in report["work"].items()}
     yield from _counter("pipeline_work_total", "What matching took.", work)
-    yield "# HELP triplewire_pipeline_index_info The index version that events are matched with."
-    yield "# TYPE triplewire_pipeline_index_info gauge"
-    yield f'triplewire_pipeline_index_info{{version="{_escaped(report["version"])}"}} 1'
+    version = {f'version="{_escaped(report["version"])}"': 1}
+    yield from _family("pipeline_index_info", "The index version that events are matched with.", "gauge", version)
 
 
 def _sending(store: Store, meters: Meters) -> Iterator[str]:
@@ -78,16 +77,14 @@ def _age(report: dict[str, Any]) -> float:
 
 
 def _gauge(name: str, means: str, value: float) -> Iterator[str]:
-    yield f"# HELP triplewire_{name} {means}"
-    yield f"# TYPE triplewire_{name} gauge"
-    yield f"triplewire_{name} {value}"
+    return _family(name, means, "gauge", {"": value})
 
 
 def _counter(name: str, means: str, values: dict[str, float]) -> Iterator[str]:
     return _family(name, means, "counter", values)
 
 
-def _family(name: str, means: str, kind: str, values: dict[str, float]) -> Iterator[str]:
+def _family(name: str, means: str, kind: str, values: Mapping[str, float]) -> Iterator[str]:
     yield f"# HELP triplewire_{name} {means}"
     yield f"# TYPE triplewire_{name} {kind}"
     for labels, value in sorted(values.items()):

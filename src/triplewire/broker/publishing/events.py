@@ -14,11 +14,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 
+from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Publisher
 from triplewire.broker.http.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.http.repeats import WITH_KEY, fresh_id, repeatable
-from triplewire.broker.state import Shared
+from triplewire.broker.state import Shared, State
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
 from triplewire.lift.documents import read_json, write_json
@@ -50,21 +51,16 @@ async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONRe
     limit = shared.allowance.quotas.event
     if media_type(request) == BATCH:
         envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT * limit)), limit)
-        await shared.pressure.check(shared.publisher, len(envelopes))
-        shared.allowance.count_events(caller, len(envelopes))
-        return _accepted(_receipts(envelopes, await shared.publisher.publish(envelopes, caller.name)))
-    envelope = await _single(request, limit)
-    await shared.pressure.check(shared.publisher, 1)
-    shared.allowance.count_events(caller, 1)
-    return _accepted(_receipts([envelope], await shared.publisher.publish([envelope], caller.name))[0])
+        return JSONResponse(await _published(envelopes, caller, shared), HTTPStatus.ACCEPTED)
+    [receipt] = await _published([await _single(request, limit)], caller, shared)
+    return JSONResponse(receipt, HTTPStatus.ACCEPTED)
 
 
-def _accepted(told: Any) -> JSONResponse:
-    """An answer that is made once, where there are many of them."""
-    return JSONResponse(told, HTTPStatus.ACCEPTED)
-
-
-def _receipts(envelopes: Sequence[Envelope], positions: Sequence[int]) -> list[dict[str, Any]]:
+async def _published(envelopes: Sequence[Envelope], caller: Caller, shared: State) -> list[dict[str, Any]]:
+    """The receipts of events that are now durable."""
+    await shared.pressure.check(shared.publisher, len(envelopes))
+    shared.allowance.count_events(caller, len(envelopes))
+    positions = await shared.publisher.publish(envelopes, caller.name)
     return [{"id": e.id, "source": e.source, "position": p} for e, p in zip(envelopes, positions, strict=True)]
 
 

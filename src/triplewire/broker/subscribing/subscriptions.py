@@ -30,6 +30,7 @@ from triplewire.errors import SubscriptionError, UsageError
 from triplewire.lift.documents import check_depth
 from triplewire.store import Revision, Store, moment_of
 from triplewire.store.lengths import LONGEST_ID, check_length
+from triplewire.store.moments import now
 from triplewire.store.terms import expiry_of, state_of, terms_of
 from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
@@ -84,7 +85,7 @@ def subscribe(
             raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
         since = standing.since
     shared.store.propose(proposals(record, parsed, model), owner, record["id"])
-    state = state_of(record, moment_of(datetime.now(UTC)))
+    state = state_of(record, now())
     answer = {**record, "state": state, "owner": owner, "since": since, "warnings": list(parsed.warnings)}
     return _answer(caller, shared, record["id"], answer, HTTPStatus.CREATED)
 
@@ -117,7 +118,7 @@ def change_subscription(
         raise ProblemError(HTTPStatus.BAD_REQUEST, "a subscription keeps its id; create another one instead")
     check_depth(body, DEPTH)
     model = shared.models.current()
-    revision = _found(caller, shared, subscription_id)
+    revision = shared.subscription(subscription_id, caller)
     answer: dict[str, Any] = {"owner": revision.owner}
     new: list[Proposal] = []
 
@@ -126,7 +127,7 @@ def change_subscription(
         shared.allowance.check_record(merged(record, _writable(body)))
         changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
-        state = state_of(changed, moment_of(datetime.now(UTC)))
+        state = state_of(changed, now())
         answer.update(changed, state=state, warnings=list(parsed.warnings))
         return changed
 
@@ -147,7 +148,7 @@ def change_subscription(
 @router.delete("/{subscription_id:path}")
 def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_match: IfMatch = None) -> dict[str, Any]:
     """End a subscription. It matches no event from the log position ``until`` on."""
-    _found(caller, shared, subscription_id)
+    shared.subscription(subscription_id, caller)
 
     def check() -> None:
         check_unchanged(_content(caller, shared, subscription_id), if_match)
@@ -158,17 +159,9 @@ def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_mat
         raise _unknown(subscription_id) from None
 
 
-def _found(caller: Caller, shared: State, id_: str) -> Revision:
-    """A subscription that stands, as far as the caller is told."""
-    revision = shared.store.subscription(id_)
-    if revision is None or not caller.sees(revision.owner):
-        raise _unknown(id_)
-    return revision
-
-
 def _content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
     """What a GET shows of a subscription."""
-    revision = _found(caller, shared, id_)
+    revision = shared.subscription(id_, caller)
     reason = problem(revision.record, shared.models.current())
     to = _delivered(shared, [id_]).get(id_, {})
     return shown(revision) | to | ({"problem": reason} if reason else {})
@@ -194,9 +187,8 @@ def _own(owner: str, besides: str, shared: State, model: ConceptModel) -> Iterat
 
 
 def shown(revision: Revision) -> dict[str, Any]:
-    now = moment_of(datetime.now(UTC))
     told = {"owner": revision.owner, "since": revision.since, "created": revision.created}
-    return {**revision.record, "state": state_of(revision.record, now), **told}
+    return {**revision.record, "state": state_of(revision.record, now()), **told}
 
 
 def understood(
