@@ -1,4 +1,4 @@
-"""The page as the server renders it. How it behaves in a browser is tested in test_serve.py."""
+"""The page as the server renders it. How it behaves in a browser is tested in tests/web."""
 
 from __future__ import annotations
 

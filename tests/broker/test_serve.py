@@ -1,4 +1,4 @@
-"""`triplewire serve` as people run it: real processes, the real Spark pipeline, a real browser."""
+"""`triplewire serve` as people run it: real processes, the real Spark pipeline. Its pages: tests/web."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,7 +19,6 @@ from typing import IO
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.broker.clients import AUCTION, cloudevent, listening, publish, subscription
 from tests.broker.test_sample import told
@@ -28,22 +26,9 @@ from tests.processes import descendants, name, still_there
 from tests.subscriptions.test_profiles import PRINTED, of_its_own_case
 
 pytestmark = pytest.mark.slow
-expect.set_options(timeout=60_000)
 
 NEWS = AUCTION.parent / "music-news"
 SITE, PEOPLE = "http://example.org/news", "http://example.org/people#"
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 class Running:
@@ -122,16 +107,6 @@ def matched(auction: Running, client: httpx.Client) -> None:
     auction.wait_for(r"^✗ event-7: not well-formed text/turtle")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: install the package chromium to run the browser's tests")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
 @pytest.mark.usefixtures("matched")
 def test_the_sample_is_matched_as_its_readme_says(auction: Running, client: httpx.Client) -> None:
     found: dict[str, list[str]] = {event: [] for event in told()}
@@ -159,74 +134,6 @@ def test_an_event_published_over_http_is_heard_on_the_stream(client: httpx.Clien
         time.sleep(0.1)
     of_it = client.get("/v1/notifications", params={"subscription": "over-http"}).json()["items"]
     assert [item["event"] for item in of_it] == ["over-http"]
-
-
-@contextmanager
-def opened(browser: Browser, address: str) -> Iterator[Page]:
-    """The page, on a phone's screen; at the end nothing has gone wrong in it and nothing was asked of other hosts."""
-    complaints: list[str] = []
-
-    def on_console(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            complaints.append(message.text)
-
-    def on_error(error: Error) -> None:
-        complaints.append(str(error))
-
-    asked: list[str] = []
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.on("console", on_console)
-    page.on("pageerror", on_error)
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(address)
-    yield page
-    page.close()
-    assert complaints == []
-    assert all(url.startswith(address) for url in asked)
-
-
-@pytest.mark.usefixtures("matched")
-def test_the_page_subscribes_publishes_and_shows_the_notification(browser: Browser, address: str) -> None:
-    with opened(browser, address) as page:
-        page.get_by_label("Name (optional)").fill("from-the-page")
-        page.get_by_role("button", name="Subscribe").click()
-        expect(page.locator("#subscribe output")).to_contain_text("Subscribed as from-the-page")
-        page.get_by_role("button", name="Publish").click()
-        expect(page.locator("#publish output")).to_contain_text("Accepted at log position")
-        card = page.locator("#notifications .card", has_text="from-the-page")
-        expect(card).to_have_count(1)
-        expect(card).to_contain_text('?sum"299.00"')
-        expect(page.get_by_role("status").first).to_contain_text("all matched")
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= 390, "the page is wider than a phone's screen"
-
-
-@pytest.mark.usefixtures("matched")
-def test_the_page_shows_what_was_refused(browser: Browser, address: str) -> None:
-    with opened(browser, address) as page:
-        expect(page.locator("#letters .card")).to_contain_text(["event-7"])
-        page.get_by_label("Event", exact=True).fill('_:H a "<b>no class</b>')
-        page.get_by_role("button", name="Publish").click()
-        expect(page.locator("#letters .card")).to_have_count(2)
-        expect(page.locator("#letters pre").first).to_have_text('_:H a "<b>no class</b>')
-
-
-def test_the_page_shows_an_error_under_its_place(browser: Browser, address: str) -> None:
-    page = browser.new_page()
-    page.goto(address)
-    field = page.get_by_label("Pattern")
-    field.fill(
-        "(_:H, ?pc, (ex:Selling, ex:target, ex:Computer))\n(?pc, ?maker (ex:Computer, ex:manufacture, ex:Company))"
-    )
-    page.get_by_role("button", name="Subscribe").click()
-    error = page.locator("#subscribe-error")
-    expect(error).to_contain_text("line 2, column 14")
-    assert error.locator("pre").inner_text().splitlines() == [
-        "(?pc, ?maker (ex:Computer, ex:manufacture, ex:Company))",
-        "             ^",
-    ]
-    assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == "("
-    page.close()
 
 
 def test_a_port_in_use_is_one_line_that_names_the_setting(tmp_path: Path) -> None:
