@@ -82,8 +82,9 @@ def _client(world: World, token: str) -> httpx.Client:
     return httpx.Client(base_url=world.address, timeout=60, headers={"Authorization": f"Bearer {token}"})
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for a file of tests. While it is there, its client's event loop is in the way of any other."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: install the package chromium to run the browser's tests")
     with sync_playwright() as playwright:
