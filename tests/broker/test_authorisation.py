@@ -75,6 +75,8 @@ GET    /v1/ontologies                                           401 401 200 200 
 POST   /v1/ontologies                         ontology          401 401 403 403 403 201
 GET    /v1/ontologies/1                                         401 401 200 200 200 200
 GET    /v1/concepts                                             401 401 200 200 200 200
+GET    /v1/concepts/children                                    401 401 200 200 200 200
+GET    /v1/concepts/way?of=urn:x:Music                          401 401 200 200 200 200
 GET    /v1/concepts/proposals                                   401 401 200 200 200 200
 POST   /v1/concepts/proposals/1/accept        nothing           401 401 403 403 403 200
 POST   /v1/concepts/proposals/1/merge         into              401 401 403 403 403 200

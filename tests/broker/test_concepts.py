@@ -137,6 +137,36 @@ def test_concepts_are_listed_and_searched_by_their_words(news: httpx.Client) -> 
     assert news.get("/v1/concepts", params={"limit": 1000}).json()["next"] is None
 
 
+def test_a_hierarchy_is_walked_a_branch_at_a_time(news: httpx.Client) -> None:
+    seen: dict[str, set[str]] = {}
+    work: list[str | None] = [None]
+    while work:
+        params = {"limit": "2", "kind": "interests"} | ({"of": of} if (of := work.pop()) else {})
+        page: dict[str, Any] = {"next": 0}
+        below = []
+        while page["next"] is not None:
+            page = news.get("/v1/concepts/children", params=params | {"after": page["next"]}).json()
+            below += page["items"]
+        assert [one["label"].casefold() for one in below] == sorted(one["label"].casefold() for one in below)
+        for one in below:
+            if one["concept"] not in seen:
+                work += [one["concept"]] * bool(one["children"])
+            seen.setdefault(one["concept"], set()).update([of] if of else [])
+            assert of is None or of in [parent["concept"] for parent in one["parents"]]
+    listed = news.get("/v1/concepts", params={"limit": 1000}).json()["items"]
+    assert {one["concept"]: set(one["parents"]) for one in listed} == seen
+    way = news.get("/v1/concepts/way", params={"of": f"{NEWS}Pop"}).json()["items"]
+    assert [one["label"] for one in way] == ["News", "Entertainment", "Music", "Music type", "Pop"]
+    unknown = news.get("/v1/concepts/children", params={"of": "no IRI", "kind": "classes"})
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "there is no term <no IRI> among the classes")
+
+
+def test_a_misspelt_search_finds_what_was_meant_and_says_so(news: httpx.Client) -> None:
+    found = news.get("/v1/concepts", params={"search": "Moovie"}).json()
+    assert (found["items"][0]["label"], found["misspelt"]) == ("Movie", True)
+    assert news.get("/v1/concepts", params={"search": "Movie"}).json()["misspelt"] is False
+
+
 def test_a_synonym_is_added_with_author_and_reason(news: httpx.Client, store: Store) -> None:
     subscribe(news, "john", {"concepts": ["Movie"]})
     body = {"concept": "cinema", "word": "Spielfilm", "language": "de", "author": "ann", "reason": "for the Germans"}

@@ -27,7 +27,7 @@ from triplewire.broker.publishing import events, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.state import State
-from triplewire.broker.subscribing import concepts, ontologies, subscriptions, suggestions
+from triplewire.broker.subscribing import concepts, hierarchies, ontologies, subscriptions, suggestions
 from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -92,7 +92,7 @@ def create_app(
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, sources, subscriptions, notifications, deliveries)
-    for room in (*told, ontologies, concepts, suggestions, accounts, audit, *web.PAGES):
+    for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from triplewire.concepts.catalogue import Catalogue
 from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
@@ -22,6 +23,7 @@ class Models:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._of = lru_cache(maxsize=KEPT)(self._made)
+        self._looked_up = lru_cache(maxsize=1)(self._catalogue)
 
     def current(self) -> ConceptModel:
         """The model for the events to come."""
@@ -30,6 +32,14 @@ class Models:
     def at(self, position: int) -> ConceptModel:
         """The model that is valid for the event at a position."""
         return self._of(self._store.ontology_version(position))
+
+    def catalogue(self) -> Catalogue:
+        """The model for the events to come, to look things up in."""
+        return self._looked_up(self._store.ontology_version(self._store.last_position() + 1))
+
+    def _catalogue(self, version: int) -> Catalogue:
+        ontology = self._store.ontology(version)
+        return Catalogue(self._of(version), [] if ontology is None else ontology.documents)
 
     def _made(self, version: int) -> ConceptModel:
         ontology = self._store.ontology(version)

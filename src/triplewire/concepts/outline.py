@@ -12,13 +12,14 @@ from typing import get_args
 from pyoxigraph import NamedNode
 
 from triplewire.concepts.hierarchy import components
-from triplewire.concepts.model import ConceptModel, Parents
+from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.words import fold, local_name
 from triplewire.rdf.names import Names
 from triplewire.rdf.terms import Resource
 
-Kind = Choice["classes", "properties", "concepts"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+Kind = Choice["classes", "properties", "concepts", "interests"]
+"""Classes, properties and SKOS concepts; and all that interests may name: classes, SKOS concepts and instances."""
+KINDS: tuple[Kind, ...] = get_args(Kind)[:3]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Outline:
             for parent in above:
                 below[parent].append(node)
         return {node: tuple(below[node]) for node in self.parents}
+
+    @cached_property
+    def nodes(self) -> Mapping[NamedNode, Node]:
+        """The node of each term."""
+        return {term: node for node in self.parents for term in node.terms}
 
     @cached_property
     def tops(self) -> tuple[Node, ...]:
@@ -80,14 +86,9 @@ class Outline:
 
 
 def outline(model: ConceptModel, kind: Kind) -> Outline:
-    """The hierarchy of a model's classes, properties or SKOS concepts, sorted by label."""
-    tables: dict[Kind, Parents] = {
-        "classes": model.class_parents,
-        "properties": model.property_parents,
-        "concepts": model.broader,
-    }
+    """A hierarchy of a model's, sorted by label."""
     parents: dict[NamedNode, set[NamedNode]] = defaultdict(set)
-    for child, above in tables[kind].items():
+    for child, above in _stated(model, kind):
         for term in (child, *above):
             if isinstance(term, NamedNode) and isinstance(child, NamedNode):
                 parents[child].add(term)
@@ -98,6 +99,19 @@ def outline(model: ConceptModel, kind: Kind) -> Outline:
         above_node[nodes[term]] |= {nodes[parent] for parent in above_term} - {nodes[term]}
     ordered = sorted(above_node, key=_order)
     return Outline(kind, {node: tuple(sorted(above_node[node], key=_order)) for node in ordered})
+
+
+def _stated(model: ConceptModel, kind: Kind) -> Iterable[tuple[Resource, frozenset[Resource]]]:
+    """Each term with what the model puts directly above it."""
+    match kind:
+        case "classes":
+            return model.class_parents.items()
+        case "properties":
+            return model.property_parents.items()
+        case "concepts":
+            return model.broader.items()
+        case "interests":
+            return model.concept_parents.items()
 
 
 def search(model: ConceptModel, whole: Outline, word: str) -> list[Node]:

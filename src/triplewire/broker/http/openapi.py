@@ -25,6 +25,7 @@ REFUSALS = {
     ("get", "/v1/notifications/{number}/event"): (406,),
     ("get", "/v1/notifications/{number}/explanation"): (406,),
     ("get", "/v1/explanations"): (404, 406, 422),
+    **{("get", f"/v1/concepts/{place}"): (404,) for place in ("children", "way")},
     ("get", "/v1/synonyms"): (422,),
     **{("post", f"/v1/concepts/proposals/{{number}}/{verb}"): (409,) for verb in ("accept", "merge", "reject")},
     ("post", "/v1/users"): (409,),

@@ -24,20 +24,22 @@ class Page:
         self.more = limit + 1
         self._url = request.url
 
-    def of(self, rows: Sequence[Row], shown: Callable[[Row], Any], cursor: Callable[[Row], int]) -> ExactJSONResponse:
-        """The answer, with a link to the next page if there is one."""
+    def of(
+        self, rows: Sequence[Row], shown: Callable[[Row], Any], cursor: Callable[[Row], int], **besides: Any
+    ) -> ExactJSONResponse:
+        """The answer, with a link to the next page if there is one, and with what else there is to tell."""
         items = rows[: self.limit]
         following = cursor(items[-1]) if len(rows) > self.limit else None
-        answer = ExactJSONResponse({"items": [shown(row) for row in items], "next": following})
+        answer = ExactJSONResponse({"items": [shown(row) for row in items], "next": following, **besides})
         if following is not None:
             url = self._url.include_query_params(after=following, limit=self.limit)
             answer.headers["Link"] = f'<{url.path}?{url.query}>; rel="next"'
         return answer
 
-    def of_all(self, rows: Sequence[Row], shown: Callable[[Row], Any]) -> ExactJSONResponse:
+    def of_all(self, rows: Sequence[Row], shown: Callable[[Row], Any], **besides: Any) -> ExactJSONResponse:
         """The answer where all rows are at hand, and a cursor is a place among them."""
         numbered = list(enumerate(rows, 1))[self.after : self.after + self.more]
-        return self.of(numbered, lambda one: shown(one[1]), lambda one: one[0])
+        return self.of(numbered, lambda one: shown(one[1]), lambda one: one[0], **besides)
 
 
 Paged = Annotated[Page, Depends()]

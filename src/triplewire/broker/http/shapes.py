@@ -113,6 +113,15 @@ SCHEMAS: dict[str, Schema] = {
     "Endpoint": one({"subscriptions": NUMBER, "failing": NUMBER, "delivered": NUMBER, "pending": NUMBER}),
     "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
     "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),
+    "Branch": one(
+        {
+            "concept": TEXT,
+            "same": several(TEXT),
+            "label": TEXT,
+            "parents": several(one({"concept": TEXT, "label": TEXT})),
+            "children": NUMBER,
+        }
+    ),
     "Synonyms": one({"concept": TEXT, "words": several(one({"word": TEXT}, language=TEXT))}),
     "Proposal": one(PROPOSED),
     "Person": one({"id": TEXT, "knows": several(TEXT), "shares": TRUTH, "declines": TRUTH}),
@@ -216,6 +225,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     ("post", "/v1/ontologies"): named("Ontology"),
     ("get", "/v1/ontologies/{version}"): named("Ontology"),
     ("get", "/v1/concepts"): page("Concept"),
+    **{("get", f"/v1/concepts/{place}"): page("Branch") for place in ("children", "way")},
     ("get", "/v1/concepts/proposals"): page("Proposal"),
     **{
         ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): named("Proposal")

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 import pyoxigraph
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Depends, Path, Query
 from pyoxigraph import NamedNode
 
 from triplewire.broker.access.users import Anybody, Ontologist
@@ -15,9 +15,10 @@ from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.concepts.catalogue import Section
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.outline import Kind
 from triplewire.concepts.proposed import Proposal, check_decision, concept_named
-from triplewire.concepts.words import fold
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import SKOS, Triple
 from triplewire.store import StoredProposal
@@ -27,17 +28,26 @@ router = APIRouter(tags=["concepts"])
 
 Body = Annotated[dict[str, Any], Depends(json_object)]
 Number = Annotated[int, Path(ge=1, lt=1 << 63)]
+Search = Annotated[str, Query(max_length=200)]
 StateName = Literal["open", "accepted", "merged", "rejected"]
 
 
 @router.get("/v1/concepts")
-def list_concepts(_: Anybody, shared: Shared, page: Paged, search: str = "") -> ExactJSONResponse:
-    """The concepts that interests may name, those whose words have a text in them if one is searched for."""
-    model = shared.models.current()
-    found = [
-        concept for concept in _in_order(model) if any(fold(search) in fold(word) for word in _words(concept, model))
-    ]
-    return page.of_all(found, lambda concept: _shown(concept, model))
+def list_concepts(
+    _: Anybody, shared: Shared, page: Paged, search: Search = "", kind: Kind = "interests"
+) -> ExactJSONResponse:
+    """The concepts that interests may name, or the terms of another kind.
+
+    If a text is searched for, those whose words have it in them: those that are called just so first, then those that
+    begin so. If there is none, those that it is most likely a misspelling of, and ``misspelt`` is true.
+    """
+    catalogue = shared.models.catalogue()
+    section = catalogue.section(kind)
+    found = section.search(search)
+    misspelt = not found
+    return page.of_all(
+        found or section.nearest(search), lambda concept: _shown(concept, section, catalogue.model), misspelt=misspelt
+    )
 
 
 @router.get("/v1/concepts/proposals")
@@ -166,12 +176,15 @@ def _words(concept: NamedNode, model: ConceptModel) -> list[str]:
     return [label.value for label in model.labels.get(concept, ())] or [model.label(concept)]
 
 
-def _shown(concept: NamedNode, model: ConceptModel) -> dict[str, Any]:
+def _shown(concept: NamedNode, section: Section, model: ConceptModel) -> dict[str, Any]:
+    node = section.outline.nodes[concept]
+    same = {term.value for term in node.terms if term != concept}
+    above = {parent.terms[0].value for parent in section.outline.parents[node]}
     return {
         "concept": concept.value,
         "label": model.label(concept),
         "words": _words(concept, model),
-        "parents": sorted(parent.value for parent in model.concept_parents[concept]),
+        "parents": sorted(same | above),
     }
 
 

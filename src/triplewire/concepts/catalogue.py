@@ -1,0 +1,114 @@
+"""A concept model as people look things up in it: its hierarchies, the words for its terms, and their definitions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.concepts.load import read_ontology
+from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.outline import Kind, Node, Outline, outline
+from triplewire.concepts.spelling import Spelling
+from triplewire.concepts.words import fold
+from triplewire.rdf.terms import RDFS, SKOS, Resource
+
+DEFINITIONS = (SKOS.definition, RDFS.comment, SKOS.scopeNote)
+"""What says in words what a term means, the best first."""
+
+
+class Catalogue:
+    """What there is to look up in a model. It is worked out when it is first asked for, and kept."""
+
+    def __init__(self, model: ConceptModel, documents: Sequence[Mapping[str, str]] = ()) -> None:
+        self.model = model
+        self._documents = documents
+        self._sections: dict[Kind, Section] = {}
+
+    def section(self, kind: Kind) -> Section:
+        if kind not in self._sections:
+            self._sections[kind] = Section(outline(self.model, kind), self.model)
+        return self._sections[kind]
+
+    @cached_property
+    def definitions(self) -> Mapping[Resource, tuple[Literal, ...]]:
+        """What the ontology's documents say in words of what their terms mean; no matching looks at it."""
+        found: dict[Resource, list[tuple[int, Literal]]] = defaultdict(list)
+        for one in self._documents:
+            for subject, property_, text in read_ontology(one["text"], one["media_type"], one["name"]):
+                if property_ in DEFINITIONS and isinstance(text, Literal):
+                    found[subject].append((DEFINITIONS.index(property_), text))
+        return {term: tuple(text for _, text in sorted(texts, key=lambda one: one[0])) for term, texts in found.items()}
+
+
+class Section:
+    """One hierarchy of a model, and the words for its terms."""
+
+    def __init__(self, whole: Outline, model: ConceptModel) -> None:
+        self.outline = whole
+        self._model = model
+
+    @cached_property
+    def _words(self) -> Mapping[NamedNode, tuple[str, ...]]:
+        """The terms in the order of their IRIs, each with the words for it as they are compared."""
+        return {term: tuple(map(fold, self._names(term))) for term in sorted(self.outline.nodes, key=str)}
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        return Spelling(word for words in self._words.values() for word in words)
+
+    def _names(self, term: NamedNode) -> Iterable[str]:
+        labels = self._model.labels.get(term, ())
+        return [label.value for label in labels] if labels else [self._model.label(term)]
+
+    def search(self, text: str) -> list[NamedNode]:
+        """The terms one of whose words has a text in it: those that are called just so first, then those that begin so.
+
+        Without a text, all terms.
+        """
+        wanted = fold(text)
+        if not wanted:
+            return list(self._words)
+        ranked = [(min(_rank(wanted, word) for word in words), term) for term, words in self._words.items()]
+        return [term for rank, term in sorted(ranked, key=lambda one: one[0]) if rank < _NOWHERE]
+
+    def nearest(self, text: str) -> list[NamedNode]:
+        """The terms that a misspelt text most likely meant."""
+        word = self._spelling.nearest(fold(text))
+        return [] if word is None else self.search(word)
+
+    def way(self, node: Node) -> list[Node]:
+        """A shortest way down to a node from a top, both included."""
+        came: dict[Node, Node | None] = {node: None}
+        level = [node]
+        while level:
+            for one in level:
+                if not self.outline.parents[one]:
+                    return _back(one, came)
+            new = {above: one for one in reversed(level) for above in reversed(self.outline.parents[one])}
+            level = [above for above in new if above not in came]
+            came |= {above: new[above] for above in level}
+        raise AssertionError("an outline has no cycles")
+
+
+_NOWHERE = 4
+
+
+def _rank(wanted: str, word: str) -> int:
+    """How well a word answers to a text, 0 best."""
+    if wanted == word:
+        return 0
+    if word.startswith(wanted):
+        return 1
+    if f" {wanted}" in word:
+        return 2
+    return 3 if wanted in word else _NOWHERE
+
+
+def _back(top: Node, came: Mapping[Node, Node | None]) -> list[Node]:
+    found = [top]
+    while (below := came[found[-1]]) is not None:
+        found.append(below)
+    return found
