@@ -7,11 +7,11 @@ TRIPLEWIRE_HOME ?= var
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help run test lint bench lock clean setup
+.PHONY: help run test lint bench bench-full figures lock clean setup
 .DEFAULT_GOAL := help
 
 help: ## Tell what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1:/p' Makefile | while IFS=: read -r name does; do printf '  make %-6s %s\n' "$$name" "$$does"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1:/p' Makefile | while IFS=: read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
 
 run: $(READY) ## Start broker, web page and pipeline with a small sample world (PORT=…, TRIPLEWIRE_HOME=…)
 	@exec $(BIN)/triplewire serve $(if $(PORT),--port $(PORT)) --home "$(TRIPLEWIRE_HOME)" --sample examples/auction
@@ -26,8 +26,14 @@ lint: $(READY) ## Check style and types alone
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(READY) ## Measure
-	$(BIN)/python -m benchmarks
+bench: $(READY) ## Measure all that the lab knows, in less than twenty minutes, and draw its figures
+	$(BIN)/python -m benchmarks run
+
+bench-full: $(READY) ## The same with large sizes, as long as it takes
+	$(BIN)/python -m benchmarks run --full
+
+figures: $(READY) ## Draw the lab's figures and write its page, docs/lab.md, from the data that was kept
+	$(BIN)/python -m benchmarks figures
 
 lock: ## Choose the newest versions that fit together; do it with the oldest Python supported
 	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && set -e && \

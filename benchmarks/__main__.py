@@ -1,33 +1,34 @@
-"""Run every benchmark, one after the other."""
+"""``python -m benchmarks run [NAME…] [--full]`` measures, ``python -m benchmarks figures`` draws what was kept."""
 
-from benchmarks import (
-    canonical,
-    concepts,
-    filters,
-    forest,
-    gtopss,
-    index,
-    interests,
-    matching,
-    papers,
-    reading,
-    relatives,
-    stw,
-    subscriptions,
-    way,
-)
+from __future__ import annotations
 
-canonical.main()
-concepts.main()
-reading.main()
-subscriptions.main()
-relatives.main()
-matching.main()
-papers.main()
-gtopss.main()
-forest.main()
-filters.main()
-index.main()
-interests.main()
-stw.main()
-way.main()
+import argparse
+
+from benchmarks.lab.experiment import EXPERIMENTS, load
+from benchmarks.lab.page import PAGE, write
+from benchmarks.lab.run import run
+
+MINUTES = 18
+"""The time budget of ``make bench``, with some of its twenty minutes left for what a last point takes too long."""
+
+
+def main() -> None:
+    load()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    runs = commands.add_parser("run", help="measure, and keep what is found")
+    runs.add_argument("names", nargs="*", choices=[[], *EXPERIMENTS], metavar="NAME", help="all, if none is named")
+    runs.add_argument("--full", action="store_true", help="large sizes, and as long as it takes")
+    runs.add_argument("--minutes", type=float, help=f"the time budget; {MINUTES} if all are run, else none")
+    commands.add_parser("figures", help="draw every figure from the data that was kept, and write the page")
+    given = parser.parse_args()
+    if given.command == "run":
+        chosen = [EXPERIMENTS[name] for name in given.names or EXPERIMENTS]
+        usual = None if given.full or given.names else MINUTES
+        run(chosen, "full" if given.full else "normal", given.minutes or usual)
+    missing = write()
+    print(f"{PAGE}: written." + (f" Without data, and left out: {', '.join(missing)}" if missing else ""))
+
+
+if __name__ == "__main__":
+    main()

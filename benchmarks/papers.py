@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from benchmarks.report import report
-from benchmarks.workload import Workload
+from benchmarks.workloads.ops import Workload
 from triplewire.concepts.closure import close
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching import Match, Matcher

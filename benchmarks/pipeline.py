@@ -36,7 +36,7 @@ import pyarrow.parquet as pq
 from pyspark import Accumulator
 from pyspark.sql import SparkSession
 
-from benchmarks.workload import Workload
+from benchmarks.workloads.ops import Workload
 from triplewire.matching.engine.index import Index
 from triplewire.pipeline import canonical, stage
 from triplewire.pipeline.session import session

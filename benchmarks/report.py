@@ -15,14 +15,14 @@ def report(name: str, told: str, rows: list[dict[str, object]]) -> None:
     heads = list(rows[0])
     table = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     table += ["| " + " | ".join(str(row[head]) for head in heads) + " |" for row in rows]
-    text = f"# {name}\n\n{told}\n\n" + "\n".join(table) + f"\n\nAt {_commit()}, Python {platform.python_version()}.\n"
+    text = f"# {name}\n\n{told}\n\n" + "\n".join(table) + f"\n\nAt {commit()}, Python {platform.python_version()}.\n"
     print(text)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text)
 
 
 @cache
-def _commit() -> str:
+def commit() -> str:
     """The commit that the tree was at before any result was written."""
     head = ["git", "describe", "--always", "--dirty"]
     return subprocess.run(head, capture_output=True, text=True, check=False).stdout.strip() or "no commit"

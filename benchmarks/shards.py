@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.pipeline import ROUNDS, prepare
-from benchmarks.workload import Workload
+from benchmarks.workloads.ops import Workload
 from triplewire.matching.engine.chunks import compile_chunks, repeated
 from triplewire.matching.engine.shards import ROOTS, Router, build_shards, shard_folder
 from triplewire.pipeline import stage

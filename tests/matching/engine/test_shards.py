@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.workload import Workload
+from benchmarks.workloads.ops import Workload
 from tests.matching.engine.test_batch import batch_of, found_in
 from tests.worlds import CLASSES, graph, model, subscription
 from triplewire.concepts.model import ConceptModel

@@ -1,0 +1,1 @@
+"""A module for each subject, with its experiments and the figures that show them."""
