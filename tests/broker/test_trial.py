@@ -66,16 +66,45 @@ def test_a_dry_run_tells_what_a_subscription_comes_to_and_makes_none(broker: htt
     told = answer.json()
     assert (answer.status_code, told["dryRun"], told["matched"]) == (200, True, 1)
     assert "Computer" in told["means"]
+    assert told["picture"].startswith("<svg")
+    assert told["scores"] is told["concepts"] is None
     assert (told["equal_to"], told["covered_by"], told["covers"]) == (["same"], ["wide"], ["narrow"])
     assert told["compared"] == {"subscriptions": 3, "complete": True}
     assert {"events": 2, "refused": 1, "complete": True, "from": 1, "to": 3}.items() <= told["tried"].items()
     [sample] = told["samples"]
     assert (sample["event"], sample["position"], sample["bindings"]) == ("e1", 1, [{"?1": "_:pc"}])
+    assert sample["says"] == "Selling"
     explained = broker.get(sample["explanation"])
     assert (explained.status_code, explained.json()["matched"]) == (200, True)
     assert broker.get(sample["explanation"], headers={"Accept": "image/svg+xml"}).text.startswith("<svg")
     assert broker.get("/v1/subscriptions/s1").status_code == 404
     assert broker.get(sample["explanation"].replace("event=e1", "event=e7")).status_code == 404
+
+
+def test_a_dry_run_of_an_interest_tells_what_any_threshold_would_match(broker: httpx.Client) -> None:
+    broker.post("/v1/ontologies", content=ONTOLOGY, headers={"Content-Type": "text/turtle"})
+    for kind in ("NotebookPC", "Computer", "Machine", "Selling"):
+        data = f'@prefix ex: <http://example.org/auction#> . _:H a ex:{kind} ; ex:title "one", "two" .'
+        publish(broker, cloudevent(kind, data=data))
+    record = {"language": "interest", "pattern": "NotebookPC"}
+    scores = {one["event"]: one["score"] for one in broker.post(DRY, json=record).json()["scores"]}
+    assert [*scores] == ["Machine", "Computer", "NotebookPC"]
+    assert scores["NotebookPC"] == 1 > scores["Computer"] > scores["Machine"] > 0
+    for threshold in (0, scores["Machine"], 0.7, scores["Computer"], 1):
+        told = broker.post(DRY, json=record | {"threshold": threshold}).json()
+        assert {one["event"]: one["score"] for one in told["scores"]} == scores
+        assert {one["event"] for one in told["samples"]} == {e for e, score in scores.items() if score > threshold}
+        assert {one["says"] for one in told["samples"]} <= {f"{kind}: one, two" for kind in scores}
+
+
+def test_a_dry_run_of_an_interest_tells_what_its_words_mean(broker: httpx.Client) -> None:
+    broker.post("/v1/ontologies", content=ONTOLOGY, headers={"Content-Type": "text/turtle"})
+    told = broker.post(DRY, json={"language": "interest", "pattern": {"a": "computer", "b": "Tablet"}}).json()
+    computer = "http://example.org/auction#Computer"
+    assert told["concepts"] == [
+        {"concept": computer, "label": "Computer"},
+        {"word": "tablet", "under": computer, "underLabel": "Computer"},
+    ]
 
 
 def test_a_dry_run_of_what_cannot_be_understood_shows_the_place(broker: httpx.Client) -> None:

@@ -44,7 +44,7 @@ def page(name: str) -> Schema:
 
 
 BINDINGS = several({"type": "object", "additionalProperties": TEXT})
-SAMPLE = {"event": TEXT, "position": NUMBER, "score": SCORE, "bindings": BINDINGS}
+SCORED = {"event": TEXT, "source": TEXT, "position": NUMBER, "score": SCORE, "says": TEXT}
 SCOPES = several(TEXT)
 SOME_SCOPES = optional(SCOPES)
 MAILED = ("confirmation", "unsubscription")
@@ -91,17 +91,15 @@ SCHEMAS: dict[str, Schema] = {
         {
             "dryRun": {"const": True},
             "means": TEXT,
+            "picture": TEXT,
             "warnings": several(TEXT),
             **{name: several(TEXT) for name in ("equal_to", "covered_by", "covers")},
             "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
             "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
             "matched": NUMBER,
-            "samples": several(
-                one(
-                    {"event": TEXT, "position": NUMBER, "score": SCORE, "bindings": BINDINGS},
-                    explanation=optional(TEXT),
-                )
-            ),
+            "samples": several(one({**SCORED, "bindings": BINDINGS}, explanation=optional(TEXT))),
+            "concepts": optional(several(ANYTHING)),
+            "scores": optional(several(one(SCORED))),
         }
     ),
     "Notification": one({"id": NUMBER, "subscription": TEXT, "sequence": NUMBER, "score": SCORE, **NOTIFIED}),

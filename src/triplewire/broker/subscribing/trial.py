@@ -5,29 +5,35 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
+from pyoxigraph import Literal, NamedNode
+
 from triplewire.broker.http.problems import ProblemError
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.proposed import word_for
 from triplewire.errors import TriplewireError
 from triplewire.lift.cloudevents import parse_events
 from triplewire.lift.documents import write_json
 from triplewire.lift.lifting import Lifting
 from triplewire.matching import make_matcher
 from triplewire.rdf.graph import Event
+from triplewire.rdf.terms import RDF
 from triplewire.store import Store, StoredEvent
 from triplewire.subscriptions.covering import covers
 from triplewire.subscriptions.english import sentence
-from triplewire.subscriptions.pattern import Subscription
+from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Subscription
+from triplewire.subscriptions.picture import picture
 
 MOST_EVENTS, MOST_SECONDS = 1000, 1.0
 """So many events of the log are tried, or as many as can be in this time."""
 MOST_COMPARING = 0.5
 """Seconds to compare a subscription with others of its owner's."""
 SAMPLES = 10
+LONGEST_SUMMARY = 160
 LONGEST_LINK = 4000
 PAGE = 100
 AT_ONCE, PATIENCE = 2, 5.0
@@ -74,7 +80,11 @@ class Recent:
 
 @dataclass
 class Tried:
-    """What came of trying: how many events, how many of them could not be read, and the matches, the newest first."""
+    """What came of trying: how many events, how many of them could not be read, and the matches, the newest first.
+
+    Of an interest, ``concepts`` are those that its words were taken for, and ``scores`` tells all events that come near
+    it, whatever its threshold; of anything else they are None.
+    """
 
     seconds: float = MOST_SECONDS
     events: int = 0
@@ -82,11 +92,19 @@ class Tried:
     complete: bool = True
     positions: list[int] = field(default_factory=list)
     matches: list[dict[str, Any]] = field(default_factory=list)
+    concepts: list[dict[str, str]] | None = None
+    scores: list[dict[str, Any]] | None = None
 
 
 def tried(subscription: Subscription, model: ConceptModel, recent: Recent, seconds: float = MOST_SECONDS) -> Tried:
     """What a subscription would have matched of the newest events, under the model of today."""
     matcher, found, end = make_matcher("engine", model), Tried(seconds), time.monotonic() + seconds
+    interest = _interest(subscription)
+    if interest is not None:
+        found.concepts, found.scores = list(_concepts(interest, model)), []
+        subscription = replace(
+            subscription, alternatives=(_of(replace(interest, threshold=min(0.0, interest.threshold))),)
+        )
     matcher.add(subscription)
     for stored, events in recent.newest():
         if time.monotonic() > end:
@@ -96,10 +114,51 @@ def tried(subscription: Subscription, model: ConceptModel, recent: Recent, secon
         found.refused += events is None
         for event in events or ():
             found.events += 1
-            for match in matcher.match(event, bindings=True):
-                told = {"event": event.id, "source": stored.source, "position": stored.position}
-                found.matches.append(told | {"score": match.score, "bindings": match.bindings})
+            for match in matcher.match(event, bindings=interest is None):
+                told = {"event": event.id, "source": stored.source, "position": stored.position, "score": match.score}
+                told["says"] = summary(event, model)
+                if found.scores is not None:
+                    found.scores.append(told)
+                if interest is None or match.score > interest.threshold:
+                    found.matches.append(told | {"bindings": match.bindings if interest is None else ({},)})
     return found
+
+
+def _interest(subscription: Subscription) -> Interest | None:
+    """The interest that a subscription is, unless it is anything else."""
+    for alternative in subscription.alternatives:
+        interests = alternative.pattern.interests
+        if len(interests) == 1 and subscription.alternatives == (_of(interests[0]),):
+            return interests[0]
+    return None
+
+
+def _concepts(interest: Interest, model: ConceptModel) -> Iterator[dict[str, str]]:
+    """The concepts of an interest; those that are new by their words, with what they are put under."""
+    new = dict(interest.attached)
+    for concept in interest.concepts:
+        if concept in new:
+            yield {"word": word_for(concept), "under": new[concept].value, "underLabel": model.label(new[concept])}
+        else:
+            yield {"concept": concept.value, "label": model.label(concept)}
+
+
+def _of(interest: Interest) -> Alternative:
+    return Alternative(Pattern(interests=(interest,)))
+
+
+def summary(event: Event, model: ConceptModel) -> str:
+    """An event in few words: what its home vertex is, and what that says, or else anything in it."""
+    kinds, said = [], []
+    for subject, property_, object_, *_ in event.graph.arcs:
+        if isinstance(object_, Literal):
+            said.append((subject == event.graph.home, object_.value))
+        elif property_ == RDF.type and subject == event.graph.home and isinstance(object_, NamedNode):
+            kinds.append(model.label(object_))
+    texts = dict.fromkeys([text for at_home, text in said if at_home] or [text for _, text in said])
+    head = ", ".join(dict.fromkeys(kinds))
+    whole = ": ".join(filter(None, [head, ", ".join(texts)]))
+    return whole if len(whole) <= LONGEST_SUMMARY else f"{whole[:LONGEST_SUMMARY]}…"
 
 
 def compared(
@@ -149,6 +208,9 @@ def trial(
         },
         "matched": len(found.matches),
         "samples": samples,
+        "concepts": found.concepts,
+        "scores": found.scores,
+        "picture": picture(subscription, model, record.get("prefixes")),
     }
 
 
