@@ -55,6 +55,12 @@ PATCH  /v1/subscriptions/s                    webhook           401 401 403 404 
 DELETE /v1/subscriptions/s                                      401 401 403 404 200 200
 GET    /v1/notifications                                        401 401 403 200 200 200
 GET    /v1/notifications/stream?after=0                         401 401 403 200 200 200
+GET    /v1/inbox                                                401 401 403 200 200 200
+GET    /v1/inbox/unread                                         401 401 403 200 200 200
+POST   /v1/inbox/read?upto=1                                    401 401 403 200 200 200
+PUT    /v1/inbox/1/read                                         401 401 403 404 200 200
+DELETE /v1/inbox/1/read                                         401 401 403 404 200 200
+GET    /v1/events?limit=1                                       401 401 403 200 200 200
 GET    /v1/notifications/1/event                                401 401 403 404 200 200
 GET    /v1/notifications/1/explanation                          401 401 403 404 200 200
 GET    /v1/explanations?position=3&subscription={TRIAL}         401 401 403 200 200 200

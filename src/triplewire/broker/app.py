@@ -20,7 +20,7 @@ from triplewire.broker.http.openapi import describe
 from triplewire.broker.http.problems import answer_with_problems
 from triplewire.broker.http.requests import Hosts, Requests
 from triplewire.broker.model import Models
-from triplewire.broker.notifying import feeds, notifications
+from triplewire.broker.notifying import feeds, inbox, notifications
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations import health, metrics
 from triplewire.broker.publishing import events, sources
@@ -91,7 +91,7 @@ def create_app(
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
-    told = (events, sources, subscriptions, notifications, deliveries)
+    told = (events, sources, subscriptions, notifications, inbox, deliveries)
     for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))

@@ -8,6 +8,7 @@ from triplewire.store.answers import Answers
 from triplewire.store.audit import Audit
 from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
+from triplewire.store.inbox import Inbox
 from triplewire.store.log import Log
 from triplewire.store.mailboxes import Mailboxes
 from triplewire.store.marks import mark, set_mark
@@ -37,6 +38,7 @@ class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
         self.url = url
         self.answers = Answers(database)
         self.deliveries = Deliveries(database)
+        self.inbox = Inbox(database)
         self.mailboxes = Mailboxes(database)
         self.people = People(database)
         self.sources = Sources(database)

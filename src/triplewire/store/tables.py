@@ -145,6 +145,22 @@ notifications = Table(
     sqlite_autoincrement=True,
 )
 
+# How far somebody has read: the notifications up to the number "upto" are read, and those after it are not; but for the
+# exceptions, with which it is the other way round.
+readers = Table(
+    "readers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("upto", Number, nullable=False),
+)
+
+exceptions = Table(
+    "exceptions",
+    metadata,
+    Column("reader", Text, primary_key=True),
+    Column("number", Number, primary_key=True),
+)
+
 # A person as they stood for the events with since < position < until.
 people = Table(
     "people",

@@ -30,7 +30,11 @@ class Page:
         """The answer, with a link to the next page if there is one, and with what else there is to tell."""
         items = rows[: self.limit]
         following = cursor(items[-1]) if len(rows) > self.limit else None
-        answer = ExactJSONResponse({"items": [shown(row) for row in items], "next": following, **besides})
+        return self.told([shown(row) for row in items], following, **besides)
+
+    def told(self, items: Sequence[Any], following: int | None, **besides: Any) -> ExactJSONResponse:
+        """The answer where it is known with what the next page begins."""
+        answer = ExactJSONResponse({"items": items, "next": following, **besides})
         if following is not None:
             url = self._url.include_query_params(after=following, limit=self.limit)
             answer.headers["Link"] = f'<{url.path}?{url.query}>; rel="next"'

@@ -96,7 +96,7 @@ def show_event(
     caller: Subscriber, shared: Shared, number: Number, accept: Annotated[str, Header()] = "*/*"
 ) -> Response:
     """The event that a notification tells of as RDF, in the syntax that ``Accept`` names, whatever was published."""
-    found = _kept(_found(caller, shared, number))
+    found = kept(notification(caller, shared, number))
     media_type = _acceptable(accept, tuple(FORMATS), "text/turtle")
     return Response(lower(event_of(found, shared.lifting).graph, media_type), media_type=media_type)
 
@@ -109,9 +109,14 @@ def show_explanation(
 
     The subscription and the ontology are those that were in force at the event's position.
     """
-    found = _kept(_found(caller, shared, number))
-    event = event_of(found, shared.lifting)
+    found = kept(notification(caller, shared, number))
     media_type = _acceptable(accept, EXPLANATIONS, EXPLANATIONS[0])
+    return _explained(*explained(found, shared), media_type)
+
+
+def explained(found: Notification, shared: State) -> tuple[Explanation, dict[str, str]]:
+    """Why a notification was made, by what was in force then, and the prefixes to tell it with."""
+    event = event_of(kept(found), shared.lifting)
     revision = shared.store.subscription_at(found.subscription, found.position)
     if revision is None:
         raise ProblemError(
@@ -119,7 +124,7 @@ def show_explanation(
         )
     model = shared.models.at(found.position)
     told = explain(parse_subscription(revision.record, model), event, model)
-    return _explained(told, prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {}), media_type)
+    return told, prefixes_of(read_json(found.body)) | revision.record.get("prefixes", {})
 
 
 @router.get("/v1/explanations", response_class=Response)
@@ -139,15 +144,21 @@ def explain_trial(
     record = parse_json(subscription.encode("utf-8", "surrogatepass"))
     if not isinstance(record, dict):
         raise ProblemError(HTTPStatus.BAD_REQUEST, "'subscription' should be a JSON object")
+    return _explained(*tried({"id": "subscription", **record}, position, event, shared), media_type)
+
+
+def tried(
+    record: dict[str, Any], position: int, event: str | None, shared: State
+) -> tuple[Explanation, dict[str, str]]:
+    """Why an event of the log would trip a subscription or would not, today, and the prefixes to tell it with."""
     model = shared.models.current()
-    parsed = parse_subscription({"id": "subscription", **record}, model)
+    parsed = parse_subscription(record, model)
     stored = next(iter(shared.store.events(position - 1, position)), None)
     at = [] if stored is None else parse_events(stored.body, shared.lifting)
     chosen = next((one for one in at if event in (None, one.id)), None)
     if stored is None or chosen is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no such event at position {position}")
-    prefixes = prefixes_of(read_json(stored.body)) | record.get("prefixes", {})
-    return _explained(explain(parsed, chosen, model), prefixes, media_type)
+    return explain(parsed, chosen, model), prefixes_of(read_json(stored.body)) | record.get("prefixes", {})
 
 
 def _explained(told: Explanation, prefixes: dict[str, str], media_type: str) -> Response:
@@ -158,14 +169,16 @@ def _explained(told: Explanation, prefixes: dict[str, str], media_type: str) -> 
     return ExactJSONResponse(as_dict(told, prefixes))
 
 
-def _found(caller: Caller, shared: State, number: int) -> Notification:
+def notification(caller: Caller, shared: State, number: int) -> Notification:
+    """A notification, if the caller may see it; else it is as if there were none."""
     found = shared.store.notification(number)
     if found is None or not caller.sees(found.owner):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no notification {number}")
     return found
 
 
-def _kept(found: Notification) -> Notification:
+def kept(found: Notification) -> Notification:
+    """A notification whose event is still there; whatever rests on the event is gone otherwise."""
     if not found.body:
         gone = f"the event {found.event!r} is no longer kept, nor can it be explained what it matched"
         raise ProblemError(HTTPStatus.GONE, gone)

@@ -15,8 +15,9 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 
 from triplewire.broker.access.gate import Caller
-from triplewire.broker.access.users import Publisher
-from triplewire.broker.http.bodies import MEBIBYTE, media_type, read_body, text_of, unsupported
+from triplewire.broker.access.users import Publisher, Subscriber
+from triplewire.broker.http.bodies import MEBIBYTE, ExactJSONResponse, media_type, read_body, text_of, unsupported
+from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.http.repeats import WITH_KEY, fresh_id, repeatable
 from triplewire.broker.state import Shared, State
@@ -26,6 +27,7 @@ from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.formats import LIFTERS, PDF
 from triplewire.lift.markup import xml_text
 from triplewire.rdf.syntax import FORMATS
+from triplewire.store import StoredEvent
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
@@ -79,6 +81,24 @@ async def _single(request: Request, limit: int) -> Envelope:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         attributes = {**DEFAULTS, "id": fresh_id(request), "time": now, **attributes}
     return parse_envelope({**attributes, "datacontenttype": kind, **_content(kind, body)})
+
+
+@router.get("/v1/events")
+def list_events(_: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
+    """What is in the log, the newest first: where it is, what it is called, whence it came and when.
+
+    Every subscriber may see it: it is what subscriptions are for.
+    """
+    end = min(page.after - 1 if page.after else shared.store.last_position(), shared.store.last_position())
+    begin = max(end - page.limit, shared.store.cut_position(), 0)
+    found = reversed(list(shared.store.events(begin, end)))
+    return page.told([logged(one) for one in found], begin + 1 if begin > shared.store.cut_position() else None)
+
+
+def logged(stored: StoredEvent) -> dict[str, Any]:
+    """A line of the log without what it says."""
+    told = {"position": stored.position, "id": stored.id, "source": stored.source}
+    return told | {"type": str(read_json(stored.body).get("type", "")), "received": stored.received}
 
 
 def _content(kind: str, body: bytes) -> dict[str, str]:
