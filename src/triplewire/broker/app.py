@@ -23,7 +23,7 @@ from triplewire.broker.model import Models
 from triplewire.broker.notifying import feeds, inbox, notifications
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations import health, metrics
-from triplewire.broker.publishing import events, sources
+from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.state import State
@@ -91,7 +91,7 @@ def create_app(
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
-    told = (events, sources, subscriptions, notifications, inbox, deliveries)
+    told = (events, letters, sources, subscriptions, notifications, inbox, deliveries)
     for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))

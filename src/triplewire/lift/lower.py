@@ -7,6 +7,7 @@ of the default vocabulary with texts, numbers and booleans, from the home vertex
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -23,10 +24,10 @@ from triplewire.rdf.values import NoValueError, value
 JSON = "application/json"
 
 
-def lower(graph: Graph, media_type: str) -> str:
+def lower(graph: Graph, media_type: str, prefixes: Mapping[str, str] | None = None) -> str:
     """A document of the graph. The same graph always gives the same text."""
     if media_type in FORMATS:
-        return write(sorted(graph.triples, key=lambda triple: tuple(map(str, triple))), media_type)
+        return write(sorted(graph.triples, key=lambda triple: tuple(map(str, triple))), media_type, prefixes)
     if media_type == JSON:
         return write_json(_tree(graph))
     raise EventError(f"no graph is written as {media_type!r}; known are {', '.join((*FORMATS, JSON))}")

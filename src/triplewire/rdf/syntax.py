@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, parse, serialize
 from pyoxigraph import Triple as OxTriple
@@ -58,10 +58,12 @@ def _quads(text: str, media_type: str, base: str | None = None) -> list[Quad]:
         raise EventError(f"cannot read {media_type}: {error}") from None
 
 
-def write(triples: Iterable[Triple], media_type: str = "application/n-triples") -> str:
-    """A document of these triples."""
+def write(
+    triples: Iterable[Triple], media_type: str = "application/n-triples", prefixes: Mapping[str, str] | None = None
+) -> str:
+    """A document of these triples, abbreviated by prefixes where the syntax has them."""
     quads = (Quad(*triple, DefaultGraph()) for triple in triples)
-    return (serialize(quads, format=FORMATS[media_type]) or b"").decode()
+    return (serialize(quads, format=FORMATS[media_type], prefixes=dict(prefixes or {})) or b"").decode()
 
 
 def _decode(data: bytes) -> str:

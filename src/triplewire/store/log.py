@@ -24,6 +24,11 @@ class Log(Part):
         with self._writing() as connection:
             return _append(connection, bodies)
 
+    def positions(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Where events ``(source, id)`` are in the log, of those that are."""
+        with self._reading() as connection:
+            return _positions(connection, keys)
+
     def last_position(self) -> int:
         """The position of the newest event; 0 if there never was one."""
         with self._reading() as connection:

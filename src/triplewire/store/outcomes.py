@@ -1,4 +1,4 @@
-"""What came of matching: notifications, dead letters, and how far the pipeline has got."""
+"""What came of matching: notifications, and how far the pipeline has got."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 from sqlalchemy import func, select
 
-from triplewire.store.database import Part, insert_new
+from triplewire.store.database import Part
+from triplewire.store.letters import write_letters
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
 from triplewire.store.notifications import add, notification_of, notified, of_subscription
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
 from triplewire.store.revisions import expired
-from triplewire.store.tables import dead_letters, events, notifications
+from triplewire.store.tables import notifications
 
 
 class Outcomes(Part):
@@ -28,13 +29,11 @@ class Outcomes(Part):
         after the subscription had expired is left out.
         """
         moment = now()
-        letters = [{"position": d.position, "reason": d.reason, "created": moment} for d in refused]
         found = sorted(outcomes, key=lambda one: one.position)
         with self._writing() as connection:
             late = expired(connection, {one.position for one in found})
             add(connection, (one for one in found if not late(one.subscription, one.position)), moment)
-            if letters:
-                connection.execute(insert_new(connection, dead_letters), letters)
+            write_letters(connection, refused, moment)
             write_offers(connection, offers)
             done = mark(connection, PIPELINE)
             if upto > done:
@@ -76,14 +75,3 @@ class Outcomes(Part):
         """The newest notification's number; 0 if there never was one."""
         with self._reading() as connection:
             return connection.scalar(select(func.max(notifications.c.number))) or 0
-
-    def dead_letters(self, after: int = 0, limit: int = 100, publisher: str | None = None) -> list[DeadLetter]:
-        """Refused events in log order, beginning after a position; those of one publisher, if one is named."""
-        columns = (dead_letters.c.position, dead_letters.c.reason, events.c.source, events.c.id, events.c.body)
-        query = select(*columns, dead_letters.c.created, events.c.publisher)
-        query = query.join(events, events.c.position == dead_letters.c.position)
-        if publisher is not None:
-            query = query.where(events.c.publisher == publisher)
-        query = query.where(dead_letters.c.position > after).order_by(dead_letters.c.position).limit(limit)
-        with self._reading() as connection:
-            return [DeadLetter(*row) for row in connection.execute(query)]

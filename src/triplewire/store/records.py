@@ -155,9 +155,15 @@ class Notification:
         }
 
 
+OPEN, DISMISSED, REPUBLISHED = "open", "dismissed", "republished"
+
+
 @dataclass(frozen=True)
 class DeadLetter:
-    """An event that was accepted into the log and could not be matched, with the reason."""
+    """An event that was accepted into the log and could not be matched, with the reason.
+
+    One that is dealt with is ``settled``: another event at the position ``republished`` took its place, or none did.
+    """
 
     position: int
     reason: str
@@ -166,6 +172,14 @@ class DeadLetter:
     body: str = ""
     created: str = ""
     publisher: str = ""
+    settled: str | None = None
+    republished: int | None = None
+
+    @property
+    def state(self) -> str:
+        if self.settled is None:
+            return OPEN
+        return DISMISSED if self.republished is None else REPUBLISHED
 
 
 @dataclass(frozen=True)
@@ -400,6 +414,7 @@ class Source:
     reason: str
     last_success: str | None
     last_change: str | None
+    last_read: str | None = None
 
 
 @dataclass(frozen=True)

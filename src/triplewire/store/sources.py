@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, case, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
@@ -14,6 +14,7 @@ from triplewire.store.moments import now
 from triplewire.store.records import Reading, Source
 from triplewire.store.tables import sources
 
+ACTIVE, PAUSED = "active", "paused"
 MOST = 100
 FIRST_PAUSE = 900
 AT_FIRST: dict[str, Any] = {"due": "", "pause": FIRST_PAUSE, "tag": "", "modified": "", "seen": "[]", "reason": ""}
@@ -31,7 +32,7 @@ class Sources(Part):
                 return source_of(known), False
             if (connection.scalar(select(func.count()).where(sources.c.owner == owner)) or 0) >= MOST:
                 raise UsageError(f"{owner} has {MOST} sources already, which is the most that one may have")
-            row = AT_FIRST | {"owner": owner, "url": url, "state": "active", "created": now()}
+            row = AT_FIRST | {"owner": owner, "url": url, "state": ACTIVE, "created": now()}
             connection.execute(insert(sources).values(row | {"reads": 0, "published": 0}))
             made = source_of(connection.execute(select(sources).where(same)).one())
             note(connection, "source", made.number, "added")
@@ -42,6 +43,19 @@ class Sources(Part):
         with self._writing() as connection:
             connection.execute(delete(sources).where(sources.c.number == number))
             note(connection, "source", number, "removed")
+
+    def pause(self, number: int, paused: bool) -> None:
+        """Leave a feed alone, or go on with it."""
+        self._change(number, {"state": PAUSED if paused else ACTIVE}, PAUSED if paused else "resumed")
+
+    def hurry(self, number: int) -> None:
+        """Have a feed be read as soon as can be, also one that was gone."""
+        self._change(number, {"state": ACTIVE, "due": ""}, "hurried")
+
+    def _change(self, number: int, values: dict[str, Any], what: str) -> None:
+        with self._writing() as connection:
+            connection.execute(update(sources).where(sources.c.number == number).values(values))
+            note(connection, "source", number, what)
 
     def at(self, number: int) -> Source | None:
         with self._reading() as connection:
@@ -57,14 +71,15 @@ class Sources(Part):
 
     def due(self, moment: str) -> list[Source]:
         """The sources that are to be read now, the longest due first."""
-        query = select(sources).where(sources.c.state == "active", sources.c.due <= moment).order_by(sources.c.due)
+        query = select(sources).where(sources.c.state == ACTIVE, sources.c.due <= moment).order_by(sources.c.due)
         with self._reading() as connection:
             return [source_of(row) for row in connection.execute(query)]
 
     def settle(self, source: Source, reading: Reading) -> None:
         """Write what came of reading a feed."""
         values: dict[str, Any] = {"reads": sources.c.reads + 1, "due": reading.due, "pause": reading.pause}
-        values |= {"state": reading.state, "reason": reading.reason}
+        still = case((sources.c.state == PAUSED, PAUSED), else_=reading.state)
+        values |= {"state": still, "reason": reading.reason, "last_read": reading.moment}
         if reading.reason:
             values["failing_since"] = func.coalesce(sources.c.failing_since, reading.moment)
         else:

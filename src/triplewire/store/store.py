@@ -9,6 +9,7 @@ from triplewire.store.audit import Audit
 from triplewire.store.database import Database
 from triplewire.store.deliveries import Deliveries
 from triplewire.store.inbox import Inbox
+from triplewire.store.letters import Letters
 from triplewire.store.log import Log
 from triplewire.store.mailboxes import Mailboxes
 from triplewire.store.marks import mark, set_mark
@@ -26,7 +27,7 @@ def store_url(home: Path) -> str:
     return f"sqlite:///{(home / 'triplewire.db').absolute()}"
 
 
-class Store(Log, Subscriptions, Ontologies, Outcomes, Retention, Audit):
+class Store(Log, Subscriptions, Ontologies, Outcomes, Letters, Retention, Audit):
     """An open store, in SQLite or PostgreSQL. Cheap to open; open one per process, after a fork.
 
     A ``patient`` one waits, for as long as it takes, while somebody else keeps the database locked.

@@ -287,16 +287,23 @@ sources = Table(
     Column("reason", Text, nullable=False),
     Column("last_success", Text, nullable=True),
     Column("last_change", Text, nullable=True),
+    Column("last_read", Text, nullable=True),
     UniqueConstraint("owner", "url", name="sources_by_place"),
     sqlite_autoincrement=True,
 )
 
+# Events that could not be matched. One that is dealt with is "settled" at a moment: "republished", mended, at another
+# position, or else dismissed.
 dead_letters = Table(
     "dead_letters",
     metadata,
     Column("position", Number, primary_key=True, autoincrement=False),
     Column("reason", Text, nullable=False),
     Column("created", Text, nullable=False),
+    Column("publisher", Text, nullable=False, server_default="local"),
+    Column("settled", Text, nullable=True),
+    Column("republished", Number, nullable=True),
+    Index("dead_letters_by_publisher", "publisher", "position"),
 )
 
 # What is known of users and their tokens. Of tokens and passwords only hashes are kept.

@@ -1,4 +1,4 @@
-"""Notifications, in pages and as a stream, and the dead letters."""
+"""Notifications, in pages and as a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from triplewire.broker.access.gate import Caller
-from triplewire.broker.access.users import Publisher, Subscriber
+from triplewire.broker.access.users import Subscriber
 from triplewire.broker.http.bodies import ExactJSONResponse, parse_json
 from triplewire.broker.http.pages import After, Paged
 from triplewire.broker.http.problems import ProblemError
@@ -29,7 +29,7 @@ from triplewire.lift.lower import lower
 from triplewire.matching.explanation import Explanation, as_dict, as_text, explain, picture
 from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import FORMATS
-from triplewire.store import DeadLetter, Notification
+from triplewire.store import Notification
 from triplewire.subscriptions.languages import parse_subscription
 
 HEARTBEAT = 15
@@ -231,13 +231,6 @@ def _within(kind: str, range_: str) -> bool:
     return range_ in (kind, "*/*", f"{kind.partition('/')[0]}/*")
 
 
-@router.get("/v1/dead-letters")
-def list_dead_letters(caller: Publisher, shared: Shared, page: Paged) -> ExactJSONResponse:
-    """The caller's events that were accepted and could not be matched, with the reason, in log order."""
-    rows = shared.store.dead_letters(page.after, page.more, caller.only)
-    return page.of(rows, shown_letter, lambda found: found.position)
-
-
 async def _messages(shared: State, after: int, caller: Caller, syntax: str | None) -> AsyncIterator[ServerSentEvent]:
     """What comes for a caller, as long as they are let in."""
     looked = monotonic()
@@ -270,14 +263,3 @@ def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str
     if format_ is not None and (text := rdf_of(found, format_, lifting)) is not None:
         whole["rdf"] = {"format": format_, "text": text}
     return whole
-
-
-def shown_letter(letter: DeadLetter) -> dict[str, Any]:
-    return {
-        "position": letter.position,
-        "event": letter.id,
-        "source": letter.source,
-        "reason": letter.reason,
-        "created": letter.created,
-        "cloudevent": read_json(letter.body) if letter.body else None,
-    }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 
@@ -20,6 +21,9 @@ from triplewire.broker.http.bodies import MEBIBYTE, ExactJSONResponse, media_typ
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.http.repeats import WITH_KEY, fresh_id, repeatable
+from triplewire.broker.publishing.letters import check_mended
+from triplewire.broker.publishing.preview import preview
+from triplewire.broker.publishing.publisher import check
 from triplewire.broker.state import Shared, State
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
@@ -35,11 +39,16 @@ BATCH_LIMIT = 16
 """A batch may be so many times as large as an event."""
 DEFAULTS = {"specversion": "1.0", "source": "urn:triplewire:broker", "type": "triplewire.published"}
 
+DryRun = Annotated[bool, Query(alias="dry-run", description="Publish nothing; tell what would come of it.")]
+Mends = Annotated[int | None, Query(ge=1, lt=1 << 63, description="The position of the dead letter that it mends.")]
+
 router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT * MEBIBYTE))
 
 
 @router.post("/v1/events", status_code=HTTPStatus.ACCEPTED, dependencies=[WITH_KEY])
-async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONResponse:
+async def publish(
+    caller: Publisher, request: Request, shared: Shared, dry_run: DryRun = False, mends: Mends = None
+) -> JSONResponse:
     """Publish a CloudEvent (structured, binary or batch) or a bare RDF document under its media type.
 
     Within a CloudEvent, the data may be in any format that events are lifted from. A feed or a table holds several
@@ -47,21 +56,34 @@ async def publish(caller: Publisher, request: Request, shared: Shared) -> JSONRe
 
     The answer, the event's id and log position, comes once the event is durable. An event that was published before
     is accepted and changes nothing. Whether its data can be read is seen when it is matched; if not, it shows up in
-    the dead letters.
+    the dead letters. With ``mends``, that dead letter is marked as republished.
+
+    With ``dry-run=true`` nothing is published: it is told, under the same limits, whether the data can be read and if
+    not why and where; the graph that it is lifted to, as a picture and as Turtle, with its home vertex and the concepts
+    that it speaks of; and which of the caller's own subscriptions it would trip.
     """
     shared.allowance.check_events(caller)
     limit = shared.allowance.quotas.event
-    if media_type(request) == BATCH:
+    batch = media_type(request) == BATCH
+    if batch:
         envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT * limit)), limit)
-        return JSONResponse(await _published(envelopes, caller, shared), HTTPStatus.ACCEPTED)
-    [receipt] = await _published([await _single(request, limit)], caller, shared)
-    return JSONResponse(receipt, HTTPStatus.ACCEPTED)
+    else:
+        envelopes = [await _single(request, limit)]
+    if mends is not None:
+        await asyncio.to_thread(check_mended, mends, envelopes, caller, shared)
+    await shared.pressure.check(shared.publisher, len(envelopes))
+    shared.allowance.count_events(caller, len(envelopes))
+    if dry_run:
+        check(envelopes)
+        return JSONResponse(await asyncio.to_thread(preview, envelopes, caller, shared))
+    receipts = await _published(envelopes, caller, shared)
+    if mends is not None:
+        await asyncio.to_thread(shared.store.settle_letter, mends, receipts[0]["position"])
+    return JSONResponse(receipts if batch else receipts[0], HTTPStatus.ACCEPTED)
 
 
 async def _published(envelopes: Sequence[Envelope], caller: Caller, shared: State) -> list[dict[str, Any]]:
     """The receipts of events that are now durable."""
-    await shared.pressure.check(shared.publisher, len(envelopes))
-    shared.allowance.count_events(caller, len(envelopes))
     positions = await shared.publisher.publish(envelopes, caller.name)
     return [{"id": e.id, "source": e.source, "position": p} for e, p in zip(envelopes, positions, strict=True)]
 

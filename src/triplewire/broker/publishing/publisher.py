@@ -24,7 +24,7 @@ class Publisher:
 
     async def publish(self, envelopes: Sequence[Envelope], publisher: str) -> list[int]:
         """The events' log positions, once they are durable."""
-        _check(envelopes)  # here, as one that cannot be written would take others with it
+        check(envelopes)  # here, as one that cannot be written would take others with it
         self.waiting += len(envelopes)
         try:
             return await self._writing.done([(e.source, e.id, e.as_json(), publisher) for e in envelopes])
@@ -36,7 +36,8 @@ class Publisher:
         return [[next(positions) for _ in rows] for rows in group]
 
 
-def _check(envelopes: Sequence[Envelope]) -> None:
+def check(envelopes: Sequence[Envelope]) -> None:
+    """Refuse events whose id or source is longer than the log has room for."""
     try:
         for envelope in envelopes:
             check_length("the attribute 'id'", envelope.id, LONGEST_ID)

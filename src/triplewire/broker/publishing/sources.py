@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from math import ceil
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Response
@@ -12,9 +14,11 @@ from triplewire.broker.access.users import Publisher
 from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.publishing.poller import SHORTEST
 from triplewire.broker.state import Shared, State
 from triplewire.errors import UsageError
 from triplewire.store import Source
+from triplewire.store.sources import ACTIVE, PAUSED
 
 router = APIRouter(prefix="/v1/sources", tags=["sources"])
 
@@ -54,8 +58,38 @@ def list_sources(caller: Publisher, shared: Shared, page: Paged) -> ExactJSONRes
 def read_source(caller: Publisher, shared: Shared, number: Number) -> dict[str, Any]:
     """How it stands with a source: when it was read and will be, what came of it, since when it fails and why.
 
-    ``state`` is active, or gone, if the answer was 410.
+    ``state`` is active, paused, or gone, if the answer was 410. ``pause`` is how many seconds it is left alone between
+    two readings, which depends on how often something is new. ``known`` entries are not published again.
     """
+    return _shown(_found(caller, shared, number))
+
+
+@router.patch("/{number}")
+def change_source(caller: Publisher, shared: Shared, number: Number, body: Body) -> dict[str, Any]:
+    """Leave a source alone, or go on with it: ``{"paused": true}``."""
+    paused = body.get("paused")
+    if set(body) != {"paused"} or not isinstance(paused, bool):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "what can be changed is 'paused', true or false")
+    shared.store.sources.pause(_found(caller, shared, number).number, paused)
+    return _shown(_found(caller, shared, number))
+
+
+@router.post("/{number}/read", status_code=HTTPStatus.ACCEPTED)
+def read_now(caller: Publisher, shared: Shared, number: Number) -> dict[str, Any]:
+    """Have a source be read at once, also one that was gone. At most once a minute, as its server has others to serve.
+
+    What came of it is told by the source, once ``reads`` is one more.
+    """
+    source = _found(caller, shared, number)
+    if source.state == PAUSED:
+        raise ProblemError(HTTPStatus.CONFLICT, "it is paused; let it go on first")
+    if source.last_read is not None:
+        wait = datetime.fromisoformat(source.last_read) + SHORTEST - datetime.now(UTC)
+        if wait > timedelta():
+            seconds = ceil(wait.total_seconds())
+            detail = f"it was read less than a minute ago; ask again in {seconds} seconds"
+            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": str(seconds)})
+    shared.store.sources.hurry(source.number)
     return _shown(_found(caller, shared, number))
 
 
@@ -83,9 +117,11 @@ def _shown(source: Source) -> dict[str, Any]:
         "created": source.created,
         "reads": source.reads,
         "published": source.published,
+        "known": len(source.seen),
+        "lastRead": source.last_read,
         "lastSuccess": source.last_success,
         "lastChange": source.last_change,
         "failing": failing,
-        "next": source.due or None,
+        "next": source.due if source.due and source.state == ACTIVE else None,
         "pause": source.pause,
     }

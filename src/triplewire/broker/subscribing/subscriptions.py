@@ -31,7 +31,7 @@ from triplewire.lift.documents import check_depth
 from triplewire.store import Revision, Store, moment_of
 from triplewire.store.lengths import LONGEST_ID, check_length
 from triplewire.store.moments import now
-from triplewire.store.terms import expiry_of, state_of, terms_of
+from triplewire.store.terms import EXPIRED, expiry_of, state_of, terms_of
 from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.pattern import Subscription
@@ -75,7 +75,8 @@ def subscribe(
     record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
     to = None if asked is None else place(asked, None, shared)
     if dry_run:
-        return ExactJSONResponse(trial(record, parsed, model, _own(owner, record["id"], shared, model), shared.recent))
+        others = (one for one in own_subscriptions(owner, shared, model) if one.id != record["id"])
+        return ExactJSONResponse(trial(record, parsed, model, others, shared.recent))
     invite(to, owner, shared)
     try:
         since = shared.store.subscribe(record, owner, to)
@@ -175,12 +176,12 @@ def _answer(caller: Caller, shared: State, id_: str, told: dict[str, Any], statu
     return ExactJSONResponse(told | _delivered(shared, [id_]).get(id_, {}), status, headers)
 
 
-def _own(owner: str, besides: str, shared: State, model: ConceptModel) -> Iterator[Subscription]:
-    """An owner's subscriptions that can be understood, besides one."""
-    after = 0
+def own_subscriptions(owner: str, shared: State, model: ConceptModel) -> Iterator[Subscription]:
+    """An owner's subscriptions that can be understood, and have not expired."""
+    after, moment = 0, now()
     while found := shared.store.subscriptions(after, PAGE, owner):
         for revision in found:
-            if revision.id != besides:
+            if state_of(revision.record, moment) != EXPIRED:
                 with suppress(SubscriptionError):
                     yield parse_subscription(revision.record, model)
         after = found[-1].change

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from triplewire.broker.access.users import Subscriber
-from triplewire.broker.notifying.notifications import shown, shown_letter
+from triplewire.broker.notifying.notifications import shown
 from triplewire.broker.operations.health import progress
+from triplewire.broker.publishing.letters import shown_letter
 from triplewire.broker.state import Shared
 from triplewire.broker.web import examples
 from triplewire.broker.web.frame import render
