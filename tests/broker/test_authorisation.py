@@ -43,11 +43,17 @@ GET    /static/page.css                                         200 200 200 200 
 GET    /openapi.json                                            401 401 200 200 200 200
 GET    /                                                        401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
+POST   /v1/events?dry-run=true                event             401 401 403 200 200 200
+POST   /v1/events?mends=2                     event             401 401 403 404 202 202
 POST   /v1/sources                            source            401 401 403 201 201 201
 GET    /v1/sources                                              401 401 403 200 200 200
 GET    /v1/sources/1                                            401 401 403 404 200 200
+PATCH  /v1/sources/1                          paused            401 401 403 404 200 200
+POST   /v1/sources/1/read                                       401 401 403 404 202 202
 DELETE /v1/sources/1                                            401 401 403 404 204 204
 GET    /v1/dead-letters                                         401 401 403 200 200 200
+GET    /v1/dead-letters/2                                       401 401 403 404 200 200
+PATCH  /v1/dead-letters/2                     dismissed         401 401 403 404 200 200
 POST   /v1/subscriptions                      other             401 401 403 201 201 201
 GET    /v1/subscriptions                                        401 401 403 200 200 200
 GET    /v1/subscriptions/s                                      401 401 403 404 200 200
@@ -120,6 +126,7 @@ BODIES: dict[str, tuple[str, str]] = {
         "other": OTHER,
         "webhook": WEBHOOK,
         "paused": {"paused": True},
+        "dismissed": {"state": "dismissed"},
         "nothing": {},
         "into": {"into": "<urn:x:Music>"},
         "synonym": {"concept": "<urn:x:Music>", "word": "melody"},

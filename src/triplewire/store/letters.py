@@ -77,11 +77,10 @@ def write_letters(connection: Connection, refused: Iterable[DeadLetter], moment:
     """Add dead letters, each its publisher's, but those that are there already."""
     reasons = {letter.position: letter.reason for letter in refused}
     for some in parts(reasons):
-        found = connection.execute(
-            select(events.c.position, events.c.publisher).where(events.c.position.in_(some))
-        )
+        found = connection.execute(select(events.c.position, events.c.publisher).where(events.c.position.in_(some)))
         rows = [
-            {"position": at, "reason": reasons[at], "created": moment, "publisher": publisher} for at, publisher in found
+            {"position": at, "reason": reasons[at], "created": moment, "publisher": publisher}
+            for at, publisher in found
         ]
         if rows:
             connection.execute(insert_new(connection, dead_letters), rows)

@@ -18,8 +18,9 @@ from triplewire.broker.http.shapes import ANSWERS, BODIES, JSON, MAILED, OTHERWI
 
 ABOUT = "Semantic publish/subscribe: RDF events, graph-pattern subscriptions. Problems are as RFC 9457 has them."
 REFUSALS = {
-    ("post", "/v1/events"): (429,),
+    ("post", "/v1/events"): (404, 429),
     ("post", "/v1/subscriptions"): (409, 429),
+    ("post", "/v1/sources/{number}/read"): (409, 429),
     ("post", "/v1/ontologies"): (409,),
     ("post", "/v1/profiles"): (409,),
     ("get", "/v1/notifications/{number}/event"): (406,),
@@ -61,6 +62,8 @@ def _complete(operation: dict[str, Any], place: tuple[str, str]) -> None:
     responses: dict[str, Any] = {done: {"description": HTTPStatus(int(done)).phrase, "content": content}}
     if place == ("post", "/v1/sources"):
         responses["200"] = {"description": "There already", "content": content}
+    if place == ("post", "/v1/events"):
+        responses["200"] = {"description": "Looked at", "content": {JSON: {"schema": named("Preview")}}}
     if place == ("post", "/v1/subscriptions"):
         responses["200"] = {"description": "Tried out", "content": {JSON: {"schema": named("Trial")}}}
     if place == ("get", "/readyz"):

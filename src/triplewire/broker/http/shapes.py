@@ -66,6 +66,14 @@ RECORD: Schema = {
     "delivery": DELIVERY,
     "owner": TEXT,
 }
+PLACE = one({"line": NUMBER, "column": NUMBER, "excerpt": TEXT})
+LOOKED_AT = one(
+    {"id": TEXT, "home": optional(TEXT), "triples": NUMBER, "turtle": TEXT, "svg": TEXT}
+    | {
+        "concepts": several(one({"concept": TEXT, "label": TEXT})),
+        "proposes": several(one({"word": TEXT, "under": TEXT})),
+    }
+)
 NOTIFIED: Schema = {"event": TEXT, "source": TEXT, "position": NUMBER, "created": TEXT, "cloudevent": ANYTHING}
 VERSION = {"version": NUMBER, "since": NUMBER, "author": TEXT, "reason": TEXT, "created": TEXT}
 PROPOSED = {"id": NUMBER, "concept": TEXT, "word": TEXT, "under": TEXT, "proposer": TEXT, "origin": TEXT, "state": TEXT}
@@ -107,7 +115,34 @@ SCHEMAS: dict[str, Schema] = {
     "Unread": one({"unread": NUMBER, "most": NUMBER}),
     "Logged": one({"position": NUMBER, "id": TEXT, "source": TEXT, "type": TEXT, "received": TEXT}),
     "Suggestion": one({"id": NUMBER, "person": TEXT, "subscription": TEXT, "score": SCORE, **NOTIFIED}),
-    "DeadLetter": one({"reason": TEXT, **NOTIFIED}),
+    "DeadLetter": one(
+        {"reason": TEXT, "state": TEXT, **{name: NOTIFIED[name] for name in NOTIFIED if name != "cloudevent"}},
+        settled=optional(TEXT),
+        republished=optional(NUMBER),
+        place=optional(PLACE),
+        cloudevent=optional(ANYTHING),
+    ),
+    "Preview": one(
+        {
+            "dryRun": {"const": True},
+            "count": NUMBER,
+            "items": several(
+                one(
+                    {"id": TEXT, "source": TEXT, "type": TEXT, "position": optional(NUMBER)}
+                    | {"refused": optional(one({"reason": TEXT}, **PLACE["properties"]))}
+                    | {"warnings": several(TEXT), "count": NUMBER, "events": several(LOOKED_AT)}
+                )
+            ),
+            "trips": optional(
+                one(
+                    {
+                        "matched": several(one({"subscription": TEXT, "events": NUMBER, "score": SCORE})),
+                        "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
+                    }
+                )
+            ),
+        }
+    ),
     "Explanation": one({"event": TEXT, "subscription": TEXT, "matched": TRUTH, "conditions": several(ANYTHING)}),
     "Delivery": one({"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}),
     "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT}),
@@ -130,7 +165,20 @@ SCHEMAS: dict[str, Schema] = {
     "Session": one({"name": TEXT, "scopes": SCOPES}),
     "Token": one({"user": TEXT, "scopes": SCOPES}, token=TEXT),
     "Change": one({"number": NUMBER}),
-    "Source": one({"id": NUMBER, "url": TEXT, "owner": TEXT, "state": TEXT}),
+    "Source": one(
+        {
+            "id": NUMBER,
+            "url": TEXT,
+            "owner": TEXT,
+            "state": TEXT,
+            "reads": NUMBER,
+            "published": NUMBER,
+            "known": NUMBER,
+        },
+        **{name: optional(TEXT) for name in ("lastRead", "lastSuccess", "lastChange", "next")},
+        failing=optional(one({"since": TEXT, "reason": TEXT})),
+        pause=NUMBER,
+    ),
     "Health": one({"status": TEXT, "log": NUMBER, "pipeline": NUMBER, "lag": NUMBER}),
     "Readiness": one({"status": TEXT, "reasons": several(TEXT), "store": ANYTHING}, pipeline=ANYTHING, disk=ANYTHING),
 }
@@ -192,6 +240,15 @@ BODIES: dict[tuple[str, str], dict[str, Schema]] = {
             "example": {"url": "https://example.org/news.atom"},
         }
     },
+    ("patch", "/v1/sources/{number}"): {
+        JSON: {"schema": one({"paused": TRUTH}) | {"additionalProperties": False}, "example": {"paused": True}}
+    },
+    ("patch", "/v1/dead-letters/{position}"): {
+        JSON: {
+            "schema": one({"state": {"enum": ["open", "dismissed"]}}) | {"additionalProperties": False},
+            "example": {"state": "dismissed"},
+        }
+    },
     ("post", "/v1/synonyms"): {JSON: {"schema": one({"concept": TEXT, "word": TEXT}, language=TEXT, reason=TEXT)}},
     ("post", "/v1/users"): {JSON: {"schema": one({"name": TEXT}, scopes=SOME_SCOPES), "example": {"name": "ann"}}},
     ("patch", "/v1/users/{name}"): {JSON: {"schema": one({"scopes": SCOPES}) | {"additionalProperties": False}}},
@@ -222,6 +279,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     ("get", "/v1/notifications/{number}/explanation"): named("Explanation"),
     ("get", "/v1/explanations"): named("Explanation"),
     ("get", "/v1/dead-letters"): page("DeadLetter"),
+    **{(verb, "/v1/dead-letters/{position}"): named("DeadLetter") for verb in ("get", "patch")},
     ("get", "/v1/deliveries"): page("Delivery"),
     ("get", "/v1/deliveries/{subscription_id}/omissions"): page("Omission"),
     ("post", "/v1/deliveries/{subscription_id}/redeliver"): named("Delivery"),
@@ -246,7 +304,8 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     ("get", "/v1/audit"): page("Change"),
     ("get", "/v1/sources"): page("Source"),
     ("post", "/v1/sources"): named("Source"),
-    ("get", "/v1/sources/{number}"): named("Source"),
+    **{(verb, "/v1/sources/{number}"): named("Source") for verb in ("get", "patch")},
+    ("post", "/v1/sources/{number}/read"): named("Source"),
     ("get", "/v1/users"): page("User"),
     ("post", "/v1/users"): named("User"),
     **{(verb, "/v1/users/{name}"): named("User") for verb in ("get", "patch")},

@@ -23,14 +23,19 @@ router = APIRouter(prefix="/v1/dead-letters", tags=["events"])
 
 Body = Annotated[dict[str, Any], Depends(json_object)]
 Position = Annotated[int, Path(ge=0, lt=1 << 63)]
-State_ = Annotated[Literal["open", "dismissed", "republished"] | None, Query(description="Only those in this state.")]
+InState = Annotated[Literal["open", "dismissed", "republished"] | None, Query(description="Only those in this state.")]
 Contains = Annotated[str, Query(max_length=200, description="Only those whose reason, source or id has this in it.")]
 Newest = Annotated[bool, Query(description="The newest first, instead of in log order.")]
 
 
 @router.get("")
 def list_dead_letters(
-    caller: Publisher, shared: Shared, page: Paged, state: State_ = None, contains: Contains = "", newest: Newest = False
+    caller: Publisher,
+    shared: Shared,
+    page: Paged,
+    state: InState = None,
+    contains: Contains = "",
+    newest: Newest = False,
 ) -> ExactJSONResponse:
     """The caller's events that were accepted and could not be matched, with the reason, in log order."""
     rows = shared.store.dead_letters(page.after, page.more, caller.only, contains, state, newest)
@@ -45,7 +50,7 @@ def read_dead_letter(caller: Publisher, shared: Shared, position: Position) -> E
 
 @router.patch("/{position}")
 def change_dead_letter(caller: Publisher, shared: Shared, position: Position, body: Body) -> ExactJSONResponse:
-    """Note that nothing is to be done about a refused event, ``{"state": "dismissed"}``, or that something is: ``open``.
+    """Note that nothing is to be done about a refused event, ``{"state": "dismissed"}``, or something is: ``open``.
 
     One that is mended is published with ``POST /v1/events?mends=…``, and is then ``republished``.
     """
@@ -56,7 +61,7 @@ def change_dead_letter(caller: Publisher, shared: Shared, position: Position, bo
         case {"state": "open"} if len(body) == 1:
             shared.store.reopen_letter(position)
         case _:
-            detail = "what can be changed is 'state', to \"dismissed\" or \"open\""
+            detail = 'what can be changed is \'state\', to "dismissed" or "open"'
             raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
     return ExactJSONResponse(shown_letter(letter_at(position, caller, shared)))
 
@@ -75,7 +80,9 @@ def check_mended(position: int, envelopes: Sequence[Envelope], caller: Caller, s
     if len(envelopes) != 1:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "a dead letter is mended by one event, not by a batch")
     if (envelopes[0].source, envelopes[0].id) == (letter.source, letter.id):
-        detail = f"the event {letter.id!r} of {letter.source} is in the log already, broken; give the mended one a new id"
+        detail = (
+            f"the event {letter.id!r} of {letter.source} is in the log already, broken; give the mended one a new id"
+        )
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
 

@@ -79,7 +79,7 @@ def _read(envelope: Envelope, model: ConceptModel, shared: State) -> tuple[dict[
     try:
         events = open_envelope(envelope, shared.lifting)
     except TriplewireError as error:
-        reason = str(error)
+        reason = str(error).encode("utf-8", "backslashreplace").decode()
         refused = {"reason": reason, **place_in(envelope.attributes, reason)}
         return told | {"refused": refused, "warnings": [], "count": 0, "events": []}, []
     shown = [_shown(event, prefixes_of(envelope.attributes), model) for event in events[:SHOWN]]
