@@ -21,7 +21,7 @@ from triplewire.store import store_url as embedded
 
 __all__ = ["broker", "process", "receiver", "store"]
 
-ON_BOTH = {"test_deliveries", "test_events", "test_notifications", "test_subscriptions"}
+ON_BOTH = {"test_deliveries", "test_events", "test_letters", "test_notifications", "test_subscriptions"}
 """The modules whose tests run on either kind of store, but for long lists of cases."""
 
 

@@ -23,7 +23,7 @@ from triplewire.broker.publishing import poller as polling
 from triplewire.broker.publishing.poller import LONGEST, Poller
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.lift.cloudevents import parse_event, parse_events
-from triplewire.store import Store
+from triplewire.store import Reading, Store, moment_of
 
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:feed</id><title>News</title><updated>2026-01-01T00:00:00Z</updated>
 {}</feed>"""
@@ -241,3 +241,41 @@ def test_sources_are_added_told_and_removed_by_their_owner(store: Store, tmp_pat
         assert broker.delete("/v1/sources/1", headers=bob).status_code == 404
         assert broker.delete("/v1/sources/1", headers=ann).status_code == 204
         assert broker.get("/v1/sources/1", headers=ann).status_code == 404
+
+
+def test_a_source_is_left_alone_while_it_is_paused_and_read_at_once_when_asked_but_once_a_minute(
+    broker: httpx.Client, store: Store, site: Site
+) -> None:
+    ann = bearer(store, "ann")
+    number = store.sources.add("ann", site.url)[0].number
+    address = f"/v1/sources/{number}"
+    site.answers = [(200, {}, atom(1)), (410, {}, ""), (200, {}, atom(1, 2))]
+    assert broker.post(f"{address}/read", headers=ann).status_code == 202
+
+    async def scenario(read: Callable[[], Awaitable[None]]) -> None:
+        await read()
+        told = broker.get(address, headers=ann).json()
+        assert (told["reads"], told["known"], told["state"]) == (1, 1, "active") and told["lastRead"] and told["next"]
+        broker.patch(address, json={"paused": True}, headers=ann).raise_for_status()
+        await read()
+        assert broker.get(address, headers=ann).json()["reads"] == 1
+        assert broker.post(f"{address}/read", headers=ann).status_code == 409
+        assert broker.patch(address, json={"paused": False}, headers=ann).json()["state"] == "active"
+        await read()
+        assert broker.get(address, headers=ann).json()["state"] == "gone"
+        store.sources.hurry(number)
+        await read()
+        told = broker.get(address, headers=ann).json()
+        assert (told["state"], told["failing"], told["published"]) == ("active", None, 2)
+
+    poll(store, scenario, Clock())
+    store.sources.settle(standing(store), Reading(moment_of(datetime.now(UTC)), "", 60))
+    refused = broker.post(f"{address}/read", headers=ann)
+    assert refused.status_code == 429 and 0 < int(refused.headers["retry-after"]) <= 60
+
+
+def test_a_source_that_is_paused_while_it_is_read_stays_so(store: Store) -> None:
+    source = store.sources.add("ann", "https://example.org/feed")[0]
+    store.sources.pause(source.number, True)
+    store.sources.settle(source, Reading("2026-01-01T00:00:00Z", "2026-01-01T00:15:00Z", 900))
+    assert standing(store).state == "paused"
