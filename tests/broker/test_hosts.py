@@ -1,11 +1,13 @@
-"""By which names the broker lets itself be called."""
+"""Where the broker listens, and by which names it lets itself be called."""
 
 from __future__ import annotations
+
+import socket
 
 import httpx
 import pytest
 
-from triplewire.broker.serve import hosts_of
+from triplewire.broker.serve import hosts_of, listen
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]", "[::1]:8080"])
@@ -27,3 +29,11 @@ def test_the_name_that_was_asked_for_is_known_and_elsewhere_any() -> None:
     assert {"localhost", "127.0.0.1", "[::1]", "mine", "127.0.1.1"} == set(hosts_of("mine", "127.0.1.1"))
     assert "[::1]" in hosts_of("::1", "::1")
     assert hosts_of("0.0.0.0", "0.0.0.0") == hosts_of("::", "::") == ("*",)
+
+
+def test_what_is_sent_in_two_packets_does_not_wait_between_them() -> None:
+    """A head and a body, or one message of a stream after another: the wait would be 40 ms."""
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -64,7 +64,7 @@ class State:
         return revision
 
 
-def _shared(request: Request) -> State:
+async def _shared(request: Request) -> State:  # FastAPI has a thread do what is not asynchronous
     state: State = request.app.state.shared
     return state
 

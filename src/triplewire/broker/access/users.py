@@ -7,7 +7,7 @@ parameter, and show only what ``caller.sees``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -96,8 +96,8 @@ def unknown_caller(detail: str) -> ProblemError:
     return ProblemError(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
-def _with(scope: str) -> Callable[[Caller], Caller]:
-    def scoped(found: Anybody) -> Caller:
+def _with(scope: str) -> Callable[[Caller], Awaitable[Caller]]:
+    async def scoped(found: Anybody) -> Caller:
         return _checked(found, scope)
 
     return scoped

@@ -30,7 +30,7 @@ KEPT_HEADERS = ("content-type", "location", "etag")
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def _documented(
+async def _documented(
     idempotency_key: Annotated[
         str | None,
         Header(min_length=1, max_length=255, description="Sent again under the same key, it is done once. For a day."),

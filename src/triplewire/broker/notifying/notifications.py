@@ -45,7 +45,9 @@ EXPLANATIONS = ("application/json", "image/svg+xml", "text/plain")
 Number = Annotated[int, Path(ge=0, lt=1 << 63)]
 
 
-def _syntax(format: Annotated[str | None, Query(description="A media type of RDF.")] = None) -> str | None:  # noqa: A002
+async def _syntax(
+    format: Annotated[str | None, Query(description="A media type of RDF.")] = None,  # noqa: A002
+) -> str | None:
     if format is not None and format not in FORMATS:
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'format' should be one of {', '.join(FORMATS)}")
     return format
