@@ -15,6 +15,7 @@ from triplewire.matching.explanation import as_dict, as_text, explain, picture
 from triplewire.subscriptions.languages import parse_subscription
 
 AUCTION = Path(__file__).parents[2] / "examples/auction"
+MUSIC = Path(__file__).parents[2] / "examples/music-news"
 REFERENCE = Path(__file__).parents[2] / "docs/reference/explanation.md"
 MODEL = load_model([AUCTION / "ontology.ttl"])
 
@@ -55,6 +56,29 @@ def test_every_mapped_vertex_has_a_line_to_what_it_stands_for():
     assert len(elements(svg, "path", **{"class": "mapping"})) == 5  # the home vertex, three variables, the dollar
     assert len(elements(svg, "circle")) == 10
     assert "?1 = _:pc" in texts(svg)
+
+
+def test_both_ends_of_a_line_have_one_number_and_colour():
+    svg = drawn("s1", "event-2")
+    badges = [
+        (badge.get("fill"), "".join(number.itertext()))
+        for badge, number in zip(
+            elements(svg, "circle"), elements(svg, "text", **{"class": "badge-number"}), strict=True
+        )
+    ]
+    assert badges[::2] == badges[1::2]
+    assert len(set(badges)) == 5
+
+
+def test_the_steps_through_the_ontology_are_named_where_they_are_taken():
+    assert [line for line in texts(drawn("s1", "event-2")) if line == "NotebookPC ⊑ Computer"] != []
+    assert "cellPhoneNumber ⊑ telephoneNumber" in texts(drawn("call-123456789", "event-4"))
+    model = load_model([MUSIC / "ontology.ttl"])
+    event = parse_event(json.loads((MUSIC / "events.ndjson").read_text().splitlines()[0]))
+    record = {"id": "i", "language": "interest", "pattern": {"concepts": ["Music"]}}
+    svg = ElementTree.fromstring(picture(explain(parse_subscription(record, model), event, model)))
+    assert "Pop ≈ Music 0.84" in texts(svg)
+    assert len(elements(svg, "path", **{"class": "mapping"})) == 1
 
 
 def test_what_fails_is_dashed_and_has_a_cross():

@@ -54,9 +54,9 @@ def test_what_is_no_arc_stands_in_a_note():
     assert [box.lines for box in figure.boxes if box.shape == "oval"] == [("< 4",), ('contains "x"',)]
 
 
-def test_similarity_is_a_note():
+def test_each_concept_of_an_interest_is_drawn_and_their_similarity_is_a_note():
     figure = drawn("interest", {"concepts": ["Computer", "Book"]})
-    assert [box.lines for box in figure.boxes] == [("similarity to Computer, Book > 0.7",)]
+    assert [box.lines for box in figure.boxes] == [("Computer",), ("Book",), ("mean similarity > 0.7",)]
 
 
 def test_of_very_many_arcs_the_first_are_drawn():

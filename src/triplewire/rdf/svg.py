@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import east_asian_width
@@ -25,8 +26,9 @@ _SOFT = "#52606d"
 _FAINT = "#6b7785"
 _MISSING = "#b42318"
 _LINES: dict[Style, str] = {"plain": _SOFT, "missing": _MISSING, "faint": "#c3cad1"}
-_MAPPED = "#2b6cb0"
-_BESIDE = 9.0  # between lines side by side
+_PAIRS = ("#1d5fa8", "#1d7a46", "#7a3fa0", "#a34f0b", "#0b6e78", "#a3266d")
+"""The colours of what belongs together; white can be read on each."""
+_BADGE = 8.5
 _APART = 64.0  # between the two halves of a pair
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ \"-")
 _WIDE = frozenset("mwMW@%")
@@ -39,6 +41,7 @@ class Box:
     """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full.
 
     A ``note`` has a broken outline, and what is ``plain`` has none. What is ``missing`` has long dashes.
+    ``reasons`` are lines that stand out.
     """
 
     key: str
@@ -47,6 +50,7 @@ class Box:
     strong: bool = False
     tip: str = ""
     style: Style = "plain"
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,34 +101,62 @@ class Pair:
 
 
 def draw_pair(pair: Pair) -> str:
-    """The pair as an SVG document: each half under its title, the notes below, the lines dotted and behind all else."""
+    """The pair as an SVG document: each half under its title, the notes below.
+
+    What a line joins has the line's colour and number; the lines are dotted and behind all else.
+    """
     upper, lower = arrange(pair.upper), arrange(pair.lower)
     below = 2 * _LINE + upper.size.height + _APART
     size = Size(max(upper.size.width, lower.size.width), below + lower.size.height)
     svg, stage = _document(pair.title, pair.description, size, pair.notes)
     above = 1.5 * _LINE
-    lines = []
-    for number, (top_key, bottom_key) in enumerate(pair.lines):
-        top, bottom = upper.boxes[top_key], lower.boxes[bottom_key]
-        one = Point(_port(top, number), above + top.y + top.height)
-        lines.append((one, Point(_port(bottom, number), below + bottom.y)))
-    for line in lines:
-        _draw_line(stage, *line)
+    badges = list(_badges(pair, upper, lower, above, below))
+    for start, end in zip(badges[::2], badges[1::2], strict=True):
+        _draw_line(stage, start, end)
     _caption(stage, pair.upper.title, _LINE - 4)
     _caption(stage, pair.lower.title, below - _LINE)
-    for diagram, layout, y in ((pair.upper, upper, above), (pair.lower, lower, below)):
-        _draw_diagram(ET.SubElement(stage, "g", {"transform": f"translate(0 {_number(y)})"}), diagram, layout)
-    for end in (end for line in lines for end in line):
-        ET.SubElement(stage, "circle", {"cx": _number(end.x), "cy": _number(end.y), "r": "3.2", "fill": _MAPPED})
+    for place, (diagram, layout, y) in enumerate(((pair.upper, upper, above), (pair.lower, lower, below))):
+        colours = {line[place]: _colour(number) for number, line in reversed(list(enumerate(pair.lines)))}
+        half = ET.SubElement(stage, "g", {"transform": f"translate(0 {_number(y)})"})
+        _draw_diagram(half, diagram, layout, colours)
+    for badge in badges:
+        _draw_badge(stage, badge)
     _draw_notes(stage, size, pair.notes)
     return _written(svg)
 
 
-def _port(box: Rect, number: int) -> float:
-    """Where on a box a line ends: near the middle, each line a little beside the ones before it."""
-    beside = (number + 1) // 2 * (_BESIDE if number % 2 else -_BESIDE)
-    room = max(0.0, box.width / 2 - _BESIDE)
-    return box.centre.x + max(-room, min(room, beside))
+@dataclass(frozen=True)
+class _Badge:
+    """The number of a line where it ends, at a box."""
+
+    number: int
+    at: Point
+
+
+def _badges(pair: Pair, upper: Layout, lower: Layout, above: float, below: float) -> Iterator[_Badge]:
+    """Both ends of each line: below a box of the upper half, and above one of the lower. Several stand in a row."""
+    taken: Counter[tuple[bool, str]] = Counter()
+    for number, (top_key, bottom_key) in enumerate(pair.lines):
+        top, bottom = upper.boxes[top_key], lower.boxes[bottom_key]
+        for is_top, key, box, y in (
+            (True, top_key, top, above + top.y + top.height),
+            (False, bottom_key, bottom, below + bottom.y),
+        ):
+            beside = _BADGE + 3 + taken[is_top, key] * 2 * _BADGE
+            taken[is_top, key] += 1
+            yield _Badge(number, Point(min(box.x + beside, box.x + box.width), y))
+
+
+def _colour(number: int) -> str:
+    return _PAIRS[number % len(_PAIRS)]
+
+
+def _draw_badge(stage: ET.Element, badge: _Badge) -> None:
+    x, y = badge.at
+    place = {"cx": _number(x), "cy": _number(y), "r": _number(_BADGE), "fill": _colour(badge.number)}
+    ET.SubElement(stage, "circle", place)
+    words = {"x": _number(x), "y": _number(y + 3.8), "text-anchor": "middle", "font-size": "10.5", "fill": "#ffffff"}
+    _text(ET.SubElement(stage, "text", words | {"font-weight": "bold", "class": "badge-number"}), f"{badge.number + 1}")
 
 
 def _document(title: str, description: str, size: Size, notes: Sequence[str]) -> tuple[ET.Element, ET.Element]:
@@ -158,11 +190,14 @@ def _draw_notes(stage: ET.Element, size: Size, notes: Sequence[str]) -> None:
         _text(ET.SubElement(stage, "text", place | {"font-size": _number(_SMALL), "fill": _SOFT}), note)
 
 
-def _draw_diagram(stage: ET.Element, diagram: Diagram, layout: Layout) -> None:
+def _draw_diagram(
+    stage: ET.Element, diagram: Diagram, layout: Layout, colours: Mapping[str, str] | None = None
+) -> None:
+    """The diagram, with the boxes of some keys in a colour."""
     for arrow, route in zip(diagram.arrows, layout.routes, strict=True):
         _draw_arrow(stage, arrow, route.pieces, route.label)
     for box in diagram.boxes:
-        _draw_box(stage, box, layout.boxes[box.key])
+        _draw_box(stage, box, layout.boxes[box.key], (colours or {}).get(box.key))
 
 
 def _written(svg: ET.Element) -> str:
@@ -176,10 +211,10 @@ def _caption(stage: ET.Element, text: str, y: float) -> None:
     _text(ET.SubElement(stage, "text", place | halo), text)
 
 
-def _draw_line(stage: ET.Element, start: Point, end: Point) -> None:
-    middle = (start.y + end.y) / 2
-    way = _path((start, Point(start.x, middle), Point(end.x, middle), end))
-    look = {"fill": "none", "stroke": _MAPPED, "stroke-width": "1.6", "stroke-dasharray": "1.5 4"}
+def _draw_line(stage: ET.Element, start: _Badge, end: _Badge) -> None:
+    middle = (start.at.y + end.at.y) / 2
+    way = _path((start.at, Point(start.at.x, middle), Point(end.at.x, middle), end.at))
+    look = {"fill": "none", "stroke": _colour(start.number), "stroke-width": "1.6", "stroke-dasharray": "1.5 4"}
     ET.SubElement(stage, "path", {"d": way, "class": "mapping", "stroke-linecap": "round"} | look)
 
 
@@ -213,8 +248,8 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 
 def _box_size(box: Box) -> Size:
     first, *more = box.lines or ("",)
-    width = max(text_width(first), *(text_width(line, _SMALL) for line in more), 16.0)
-    height = _LINE * len(box.lines or ("",)) + 2 * _PADDING.height
+    width = max(text_width(first), *(text_width(line, _SMALL) for line in (*more, *box.reasons)), 16.0)
+    height = _LINE * len((*(box.lines or ("",)), *box.reasons)) + 2 * _PADDING.height
     return Size(width + 2 * _PADDING.width + (height / 3 if box.shape == "oval" else 0.0), height)
 
 
@@ -222,13 +257,13 @@ def _label_size(label: str) -> Size | None:
     return Size(text_width(label, _SMALL), _LINE - 2) if label else None
 
 
-def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
+def _draw_box(parent: ET.Element, box: Box, rect: Rect, colour: str | None = None) -> None:
     group = ET.SubElement(parent, "g", {"class": "box home" if box.strong else "box"})
     _text(ET.SubElement(group, "title"), box.tip or " ".join(box.lines))
     if box.shape != "plain":
-        _draw_outline(group, box, rect)
-    top = rect.centre.y - _LINE * (len(box.lines) - 1) / 2
-    for n, line in enumerate(box.lines):
+        _draw_outline(group, box, rect, colour)
+    top = rect.centre.y - _LINE * (len((*box.lines, *box.reasons)) - 1) / 2
+    for n, line in enumerate((*box.lines, *box.reasons)):
         place = {"x": _number(rect.centre.x), "y": _number(top + n * _LINE + 4.5), "text-anchor": "middle"}
         if n:
             place |= {"font-size": _number(_SMALL), "font-style": "italic", "fill": _SOFT}
@@ -238,10 +273,12 @@ def _draw_box(parent: ET.Element, box: Box, rect: Rect) -> None:
             place["fill"] = _FAINT
         elif "✗" in line:
             place["fill"] = _MISSING
+        elif n >= len(box.lines):
+            place |= {"fill": colour or _INK, "font-weight": "bold", "class": "reason"}
         _text(ET.SubElement(group, "text", place), line)
 
 
-def _draw_outline(group: ET.Element, box: Box, rect: Rect) -> None:
+def _draw_outline(group: ET.Element, box: Box, rect: Rect, colour: str | None = None) -> None:
     outline = {name: _number(value) for name, value in rect._asdict().items()}
     outline |= {"fill": _FILLS[box.shape], "stroke": _INK, "stroke-width": "2.4" if box.strong else "1"}
     if box.shape == "round":
@@ -250,6 +287,8 @@ def _draw_outline(group: ET.Element, box: Box, rect: Rect) -> None:
         outline["rx"] = _number(rect.height / 2)
     elif box.shape == "note":
         outline["stroke-dasharray"] = "4 3"
+    if colour is not None:
+        outline |= {"stroke": colour, "stroke-width": "3" if box.strong else "2"}
     if box.style == "missing":
         outline |= {"stroke": _MISSING, "stroke-dasharray": "9 4", "stroke-width": "1.8"}
     elif box.style == "faint":

@@ -186,8 +186,10 @@ class _Drawing:
             line = shortened(f"{self.marks.sign(attribute)}{self.test(attribute)}", _LONGEST)
             yield Box(self.key(n), (line,), "oval", style=self.marks.style(attribute))
         for interest in self.pattern.interests:
-            concepts = ", ".join(map(self.names.short, interest.concepts))
-            notes.append(f"{self.marks.sign(interest)}similarity to {concepts} > {interest.threshold:g}")
+            for concept in interest.concepts:
+                yield Box(self.key(concept), (shortened(self.names.short(concept)),), tip=str(concept))
+            mean = "mean similarity" if len(interest.concepts) > 1 else "similarity"
+            notes.append(f"{self.marks.sign(interest)}{mean} > {interest.threshold:g}")
         if notes:
             yield self.note("filters", notes)
         if self.residual:

@@ -1,6 +1,7 @@
-"""An explanation as a picture: the subscription over the event, with dotted lines for the mapping.
+"""An explanation as a picture: the subscription over the event; what belongs together has one number and colour.
 
-What fails in the subscription is dashed and marked with a cross; what the mapping does not touch in the event is faint.
+The steps through the ontology are named in the event, where they are taken. What fails in the subscription is dashed
+and marked with a cross; what the mapping does not touch in the event is faint.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from textwrap import wrap
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.concepts.derivation import Chain
+from triplewire.matching.explanation.closeness import Closest, InterestReason
 from triplewire.matching.explanation.conditions import Filter
 from triplewire.matching.explanation.explanation import Explanation
 from triplewire.matching.explanation.reasons import ArcReason, FilterReason, VertexReason
+from triplewire.matching.explanation.steps import Steps
 from triplewire.matching.explanation.text import Telling
 from triplewire.rdf.picture import diagram as event_diagram
 from triplewire.rdf.svg import Arrow, Diagram, Pair, draw_pair
@@ -28,12 +31,12 @@ CONDITIONS = 24
 _LONGEST = 120
 
 
-def picture(explanation: Explanation, prefixes: Mapping[str, str] | None = None) -> str:
-    """The explanation as SVG."""
-    return draw_pair(_pair(explanation, prefixes))
+def picture(explanation: Explanation, prefixes: Mapping[str, str] | None = None, conditions: bool = True) -> str:
+    """The explanation as SVG; with a line for each condition below it, unless these are told elsewhere."""
+    return draw_pair(_pair(explanation, prefixes, conditions))
 
 
-def _pair(explanation: Explanation, prefixes: Mapping[str, str] | None) -> Pair:
+def _pair(explanation: Explanation, prefixes: Mapping[str, str] | None, conditions: bool) -> Pair:
     telling = Telling(explanation, prefixes)
     images = dict(_images(explanation))
     lower = _event(explanation, prefixes, set(images.values()))
@@ -44,7 +47,7 @@ def _pair(explanation: Explanation, prefixes: Mapping[str, str] | None) -> Pair:
     told = telling.findings()
     notes = [row for line in told[:CONDITIONS] for row in wrap(line, _LONGEST, subsequent_indent="\u00a0" * 4)]
     notes += [f"… and {len(told) - CONDITIONS} more conditions"] if len(told) > CONDITIONS else []
-    return Pair(telling.verdict(), "; ".join(told), upper, lower, lines, notes)
+    return Pair(telling.verdict(), "; ".join(told), upper, lower, lines, notes if conditions else ())
 
 
 def _images(explanation: Explanation) -> Iterator[tuple[object, Term]]:
@@ -62,6 +65,24 @@ def _images(explanation: Explanation) -> Iterator[tuple[object, Term]]:
         reason = reasons.get(Filter(attribute))
         if isinstance(reason, FilterReason) and reason.leaves and reason.leaves[0].values:
             yield number, reason.leaves[0].values[0]
+    for closest in _closest(explanation):
+        if (place := _place(closest, explanation)) is not None:
+            yield closest.concept, place
+
+
+def _closest(explanation: Explanation) -> Iterator[Closest]:
+    for finding in explanation.findings:
+        if isinstance(finding.reason, InterestReason):
+            yield from finding.reason.concepts
+
+
+def _place(closest: Closest, explanation: Explanation) -> Term | None:
+    """What brings the closest concept into the event: a vertex, a text, or a thing of that class."""
+    if closest.named_by is not None or closest.closest is None:
+        return closest.named_by
+    graph, same = explanation.event.graph, explanation.model.aliases(closest.closest)
+    things = (triple.subject for triple in graph.triples if triple.property == RDF.type and triple.object in same)
+    return min(things, key=str, default=None)
 
 
 def _subscription(
@@ -72,12 +93,13 @@ def _subscription(
     conditions = (finding.condition for finding in explanation.missing)
     failing = frozenset(c.expression if isinstance(c, Filter) else c for c in conditions)
     told = Subscription(explanation.subscription.id, (alternative,))
-    return subscription_diagram(told, explanation.model, prefixes, Marks(failing, stands_for))
+    drawn = subscription_diagram(told, explanation.model, prefixes, Marks(failing, stands_for))
+    return replace(drawn, title=f"What was asked for: subscription {explanation.subscription.id}")
 
 
 def _event(explanation: Explanation, prefixes: Mapping[str, str] | None, mapped: set[Term]) -> Diagram:
     """The event, with what nothing rests on made faint."""
-    whole = event_diagram(explanation.event.graph, prefixes, f"Event {explanation.event.id}")
+    whole = event_diagram(explanation.event.graph, prefixes, f"What happened: event {explanation.event.id}")
     stated = {step.fact for chain in _chains(explanation) for step in chain if step.rule == "stated"}
     used = {(str(fact.subject), str(fact.object), str(fact.property)) for fact in stated if fact.property != RDF.type}
     named = {str(term) for term in mapped} | {end for subject, object_, _ in used for end in (subject, object_)}
@@ -87,8 +109,17 @@ def _event(explanation: Explanation, prefixes: Mapping[str, str] | None, mapped:
     def is_used(arrow: Arrow) -> bool:
         return (arrow.start, arrow.end, arrow.tip) in used or {arrow.start, arrow.end} <= ends
 
-    boxes = [box if box.key in named else replace(box, style="faint") for box in whole.boxes]
-    arrows = [arrow if is_used(arrow) else replace(arrow, style="faint") for arrow in whole.arrows]
+    steps = Steps(explanation, prefixes)
+    boxes = [
+        replace(box, reasons=steps.of_vertex(box.key)) if box.key in named else replace(box, style="faint")
+        for box in whole.boxes
+    ]
+    arrows = [
+        replace(arrow, label=steps.of_arc((arrow.start, arrow.tip, arrow.end)) or arrow.label)
+        if is_used(arrow)
+        else replace(arrow, style="faint")
+        for arrow in whole.arrows
+    ]
     return replace(whole, boxes=boxes, arrows=arrows)
 
 
