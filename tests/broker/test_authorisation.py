@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from tests.broker.clients import COMPUTERS, PREFIXES, bearer, cloudevent, listening, notify, subscription
 from triplewire.broker import create_app
+from triplewire.broker.access.users import COOKIE
 from triplewire.concepts.load import model_of_documents
 from triplewire.store import DeadLetter, Offer, Outcome, Store, Webhook, store_url
 from triplewire.subscriptions.languages import parse_subscription, proposals
@@ -41,6 +42,7 @@ GET    /readyz                                                  200 200 200 200 
 GET    /metrics                                                 200 200 200 200 200 200
 GET    /static/page.css                                         200 200 200 200 200 200
 GET    /openapi.json                                            401 401 200 200 200 200
+GET    /sign-in                                                 200 200 303 303 303 303
 GET    /                                                        401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
 POST   /v1/events?dry-run=true                event             401 401 403 200 200 200
@@ -241,6 +243,29 @@ def test_everybody_may_do_this_and_no_more(
     assert [str(status) for status, _ in answers] == expected, answers
     for _, text in answers[:4]:
         assert MARK not in text
+
+
+BY_LINK = "/v1/mailboxes/"
+"""What a link in mail does, whoever follows it: no cookie opens it."""
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row[0] != "GET" and not row[1].startswith(BY_LINK)], ids=" ".join
+)
+def test_no_other_site_can_change_anything_with_somebodys_cookie(
+    row: list[str], world: tuple[Path, list[Mapping[str, str]]], unchanged: FastAPI
+) -> None:
+    method, address, *rest = row
+    body = rest[0] if len(rest) == 7 else ""
+    token = world[1][5]["Authorization"].removeprefix("Bearer ")  # an administrator's: all would be allowed
+    cookie = {"Cookie": f"{COOKIE}={token}"}
+    foreign = [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}]
+    foreign += [{"Sec-Fetch-Site": "same-site"}, {"Origin": "http://localhost.evil.example"}, {}]
+
+    async def asked() -> list[tuple[int, str]]:
+        return [await ask(unchanged, method, address, body, cookie | headers) for headers in foreign]
+
+    assert [status for status, _ in asyncio.run(asked())] == [403] * len(foreign)
 
 
 def routes(found: list[BaseRoute]) -> Iterator[Route | Mount]:

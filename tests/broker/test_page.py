@@ -60,6 +60,44 @@ def test_the_page_needs_nothing_from_elsewhere(broker: httpx.Client) -> None:
         assert broker.get(address).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("to", "leads"),
+    [
+        ("/", "/"),
+        ("/?a=1&b=%2F", "/?a=1&b=%2F"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("/%2F/evil.example", "/"),
+        ("///evil.example/", "/"),
+        ("javascript:alert(1)", "/"),
+        ("http://[", "/"),
+        ("/nowhere", "/"),
+        ("/v1/session", "/"),
+    ],
+)
+def test_signing_in_leads_to_our_own_pages_alone(broker: httpx.Client, store: Store, to: str, leads: str) -> None:
+    store.users.add("ann")
+    [form] = [
+        found for _, found in Tags(broker.get("/sign-in", params={"to": to}).text).found if "data-onwards" in found
+    ]
+    assert form["data-onwards"] == leads
+    headers = {"Authorization": f"Bearer {store.users.issue('ann')[1]}"}
+    assert broker.get("/sign-in", params={"to": to}, headers=headers).headers["location"] == leads
+
+
+def test_a_browser_that_is_not_signed_in_is_led_to_where_it_can_be(broker: httpx.Client, store: Store) -> None:
+    assert broker.get("/sign-in").headers["location"] == "/"  # an open broker needs nobody to
+    store.users.add("ann", ())
+    page = {"Accept": "text/html"}
+    answer = broker.get("/?after=5", headers=page)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?to=%2F%3Fafter%3D5")
+    assert broker.get("/", headers={}).status_code == broker.get("/v1/users", headers=page).status_code == 401
+    missing = broker.get("/<b>", headers=page)
+    assert (missing.status_code, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert broker.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
 def test_every_control_has_a_label(broker: httpx.Client) -> None:
     tags = Tags(broker.get("/").text).found
     controls = [attributes.get("id") for tag, attributes in tags if tag in ("input", "select", "textarea")]

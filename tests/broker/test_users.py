@@ -184,6 +184,26 @@ def test_who_signs_in_has_a_cookie_that_only_our_own_pages_can_use(broker: httpx
     assert httpx.get(f"{origin['Origin']}/v1/session", cookies=kept).status_code == 401
 
 
+def test_who_signs_in_with_a_token_can_do_what_it_can_and_no_more(broker: httpx.Client, store: Store) -> None:
+    store.users.add("ann")
+    ends = "2099-01-01T00:00:00.000000Z"
+    number, text = store.users.issue("ann", scopes=["subscribe"], expires=ends)
+    origin = {"Origin": str(broker.base_url).rstrip("/")}
+    for wrong in ("", "tw_wrong"):
+        assert broker.post("/v1/session", json={"token": wrong}, headers=origin).status_code == 401
+    assert broker.post("/v1/session", json={"token": 1}, headers=origin).status_code == 400
+    found = broker.post("/v1/session", json={"token": text}, headers=origin)
+    assert (found.status_code, found.json()) == (201, {"name": "ann", "scopes": ["subscribe"]})
+    assert broker.get("/v1/sources").status_code == 403
+    made = broker.post("/v1/tokens", json={"name": "longer?"}, headers=origin).json()
+    assert made["expires"] == ends
+    assert broker.delete("/v1/session", headers=origin).status_code == 204
+    assert store.users.bearer(text) is not None  # programs that have it go on
+    broker.post("/v1/session", json={"token": text}, headers=origin)
+    store.users.revoke(number.number)
+    assert broker.get("/v1/session").status_code == 401
+
+
 def test_after_too_many_wrong_passwords_none_is_looked_at(
     broker: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

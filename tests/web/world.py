@@ -27,11 +27,12 @@ PATIENCE = 240
 
 @dataclass(frozen=True)
 class World:
-    """Where the broker is, its process, and an administrator's token."""
+    """Where the broker is, its process, an administrator's token, and the data folder."""
 
     address: str
     pid: int
     token: str
+    home: str
 
 
 @contextmanager
@@ -52,6 +53,13 @@ def shared_world(folder: Path) -> Iterator[World]:
             if not any(Path(f"/proc/{user.name}").exists() for user in users.iterdir()):
                 _end(world)
                 (folder / "world.json").unlink()
+
+
+@contextmanager
+def opened(world: World) -> Iterator[Store]:
+    """The store, for what only its owner can do."""
+    with closing(Store(store_url(Path(world.home)))) as store:
+        yield store
 
 
 @contextmanager
@@ -77,7 +85,7 @@ def _start(folder: Path) -> World:
     with output.open("w") as file:
         command = [sys.executable, "-m", "triplewire", "serve", *options]
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
-    world = World(_address(process, output), process.pid, token)
+    world = World(_address(process, output), process.pid, token, str(home))
     (folder / "world.json").write_text(json.dumps(asdict(world)))
     return world
 

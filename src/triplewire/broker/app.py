@@ -87,7 +87,8 @@ def create_app(
         meters or Meters(),
     )
     answer_with_problems(app)
-    for room in (sessions, feeds, hub, mailboxes):  # whose bodies or addresses tell who may use them
+    web.signing.answer_with_pages(app)
+    for room in (sessions, feeds, hub, mailboxes, web.signing):  # whose bodies or addresses tell who may use them
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])

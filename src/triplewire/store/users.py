@@ -21,6 +21,8 @@ from triplewire.store.tables import tokens, users
 PUBLISH, SUBSCRIBE, ONTOLOGY, ADMIN = SCOPES = ("publish", "subscribe", "ontology", "admin")
 USUAL = (PUBLISH, SUBSCRIBE)
 PREFIX = "tw_"
+SESSION = "tws_"
+"""What the texts of sessions begin with: nobody can make one but by signing in."""
 TO_THE_HOUR = len("2026-01-31T12")
 """When a token was used last is written to the hour, so that reading is not writing, most of the time."""
 LONGEST = 200
@@ -69,9 +71,10 @@ class Users(Part):
         scopes: Iterable[str] | None = None,
         expires: str | None = None,
         feed: str | None = None,
+        prefix: str = PREFIX,
     ) -> tuple[Token, str]:
         """A new token of a user, good for all they may do unless ``scopes`` says less; and its text, told this once."""
-        text = PREFIX + token_urlsafe(32)
+        text = prefix + token_urlsafe(32)
         with self._writing() as connection:
             has = _known(connection, user).scopes
             wanted = has if scopes is None else frozenset(_written(scopes).split())

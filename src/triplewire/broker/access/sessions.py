@@ -1,4 +1,8 @@
-"""Signing in by a password: a session is a token that the browser keeps in a cookie, out of reach of scripts."""
+"""Signing in: a session is a token that the browser keeps in a cookie, out of reach of scripts.
+
+Whoever signs in with a password is given one of its own. Whoever has a token has the cookie hold that: it may do as
+much, and is good for as long.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from triplewire.broker.access.users import COOKIE, Anybody, address_of, check_site, unknown_caller
 from triplewire.broker.http.bodies import json_object
 from triplewire.broker.http.problems import ProblemError
-from triplewire.broker.state import Shared
+from triplewire.broker.state import Shared, State
 from triplewire.store import moment_of
+from triplewire.store.users import SESSION
 
 LASTS = timedelta(hours=12)
-LONGEST_PASSWORD = 1000
+LONGEST = 1000
 
 router = APIRouter(prefix="/v1/session", tags=["users"])
 
@@ -24,18 +29,35 @@ router = APIRouter(prefix="/v1/session", tags=["users"])
 def sign_in(
     request: Request, shared: Shared, body: Annotated[dict[str, Any], Depends(json_object)], response: Response
 ) -> dict[str, Any]:
-    """Sign in with ``name`` and ``password``. The cookie is good for twelve hours, for requests of our own pages."""
-    name, password = body.get("name"), body.get("password")
-    if not isinstance(name, str) or not isinstance(password, str) or len(password) > LONGEST_PASSWORD:
-        raise ProblemError(HTTPStatus.BAD_REQUEST, "'name' and 'password' should be texts")
-    user = shared.gate.with_password(name, password, address_of(request))
-    if user is None:
-        raise unknown_caller("there is nobody with this name and password")
-    _, text = shared.store.users.issue(name, "session", expires=moment_of(datetime.now(UTC) + LASTS))
+    """Sign in with ``name`` and ``password``, or with a ``token``.
+
+    The cookie is good for twelve hours, for requests of our own pages.
+    """
+    name, scopes, text = _signed_in(shared, body, address_of(request))
     secure = request.url.scheme == "https"
     seconds = int(LASTS.total_seconds())
     response.set_cookie(COOKIE, text, max_age=seconds, httponly=True, samesite="strict", secure=secure)
-    return {"name": user.name, "scopes": sorted(user.scopes)}
+    return {"name": name, "scopes": sorted(scopes)}
+
+
+def _signed_in(shared: State, body: dict[str, Any], address: str) -> tuple[str, frozenset[str], str]:
+    """Who has signed in, with what they may do and what their cookie is to hold."""
+    given = [body.get(member) for member in (("token",) if "token" in body else ("name", "password"))]
+    texts = [value for value in given if isinstance(value, str) and len(value) <= LONGEST]
+    if len(texts) < len(given):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "'name' and 'password' should be texts, or 'token' alone")
+    if "token" in body:
+        [token] = texts
+        caller = shared.gate.bearer(token, address)
+        if caller is None:
+            raise unknown_caller("this token is not known, or not any more")
+        return caller.name, caller.scopes, token
+    name, password = texts
+    user = shared.gate.with_password(name, password, address)
+    if user is None:
+        raise unknown_caller("there is nobody with this name and password")
+    ends = moment_of(datetime.now(UTC) + LASTS)
+    return user.name, user.scopes, shared.store.users.issue(user.name, "session", expires=ends, prefix=SESSION)[1]
 
 
 @router.get("")
@@ -46,7 +68,8 @@ def read_session(caller: Anybody) -> dict[str, Any]:
 
 @router.delete("", status_code=HTTPStatus.NO_CONTENT)
 def sign_out(caller: Anybody, request: Request, shared: Shared, response: Response) -> None:
-    """Sign out: the cookie is good for nothing from now on."""
-    if "authorization" not in request.headers and caller.token is not None:
+    """Sign out. What a password was given for is good for nothing from now on; a token stays what it was."""
+    is_session = request.cookies.get(COOKIE, "").startswith(SESSION) and "authorization" not in request.headers
+    if is_session and caller.token is not None:
         shared.store.users.revoke(caller.token)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")

@@ -22,7 +22,7 @@ from triplewire.broker.access.gate import EVERYBODY, Caller
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.store import ACTOR
-from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SUBSCRIBE
+from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SESSION, SUBSCRIBE
 
 READING = ("GET", "HEAD", "OPTIONS")
 COOKIE = "triplewire-session"
@@ -53,7 +53,8 @@ def _found(request: Request, shared: State, given: HTTPAuthorizationCredentials 
     if (session := request.cookies.get(COOKIE)) is not None:
         check_site(request)
         found = _known(shared.gate.bearer(session, address_of(request)))
-        return replace(found, expires=None)  # who has given a password may make tokens that last
+        # Who has given a password may make tokens that last; who has given a token, none that lasts longer.
+        return replace(found, expires=None) if session.startswith(SESSION) else found
     if not (shared.gate.is_open() and _is_near(request)):
         raise unknown_caller("a token is needed: Authorization: Bearer tw_…")
     check_site(request)

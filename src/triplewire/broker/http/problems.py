@@ -88,6 +88,11 @@ def answer_with_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _http(_: Request, error: HTTPException) -> JSONResponse:
-        response = ProblemError(HTTPStatus(error.status_code), error.detail).response()
-        response.headers.update(error.headers or {})
-        return response
+        return as_problem(error)
+
+
+def as_problem(error: HTTPException) -> JSONResponse:
+    """The answer to a request that no route takes."""
+    response = ProblemError(HTTPStatus(error.status_code), error.detail).response()
+    response.headers.update(error.headers or {})
+    return response

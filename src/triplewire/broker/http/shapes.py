@@ -12,6 +12,7 @@ from triplewire.subscriptions.languages import LANGUAGES
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
+SECRET: Schema = {"type": "string", "maxLength": 1000}
 NUMBER: Schema = {"type": "integer", "minimum": 0}
 SCORE: Schema = {"type": "number"}
 TRUTH: Schema = {"type": "boolean"}
@@ -252,7 +253,12 @@ BODIES: dict[tuple[str, str], dict[str, Schema]] = {
     ("post", "/v1/synonyms"): {JSON: {"schema": one({"concept": TEXT, "word": TEXT}, language=TEXT, reason=TEXT)}},
     ("post", "/v1/users"): {JSON: {"schema": one({"name": TEXT}, scopes=SOME_SCOPES), "example": {"name": "ann"}}},
     ("patch", "/v1/users/{name}"): {JSON: {"schema": one({"scopes": SCOPES}) | {"additionalProperties": False}}},
-    ("post", "/v1/session"): {JSON: {"schema": one({"name": TEXT, "password": {"type": "string", "maxLength": 1000}})}},
+    ("post", "/v1/session"): {
+        JSON: {
+            "schema": {"anyOf": [one({"name": SECRET, "password": SECRET}), one({"token": SECRET})]},
+            "example": {"token": "tw_…"},
+        }
+    },
     ("post", "/v1/tokens"): {
         JSON: {
             "schema": one({}, name=TEXT, user=optional(TEXT), scopes=SOME_SCOPES, feed=TEXT),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from triplewire.broker.web import home
+from triplewire.broker.web import home, signing
 from triplewire.broker.web.frame import STATIC
 
 PAGES = (home,)
 
-__all__ = ["PAGES", "STATIC"]
+__all__ = ["PAGES", "STATIC", "signing"]

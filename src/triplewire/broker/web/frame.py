@@ -24,8 +24,8 @@ PAGES = (("/", "Home"),)
 _templates = Jinja2Templates(directory=HERE / "templates")
 
 
-def render(request: Request, caller: Caller, template: str, **values: Any) -> HTMLResponse:
-    """A page for somebody, in the frame."""
+def render(request: Request, caller: Caller | None, template: str, **values: Any) -> HTMLResponse:
+    """A page for somebody, or for nobody known, in the frame."""
     return _templates.TemplateResponse(request, template, values | {"caller": caller, "pages": PAGES})
 
 

@@ -141,6 +141,15 @@ function signIn() {
   location.assign(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
+byId("sign-out")?.addEventListener("click", async () => {
+  try {
+    await ask("/v1/session", { method: "DELETE" });
+    location.assign("/sign-in");
+  } catch (problem) {
+    sayProblem(problem);
+  }
+});
+
 // Words
 
 let unsaid;
