@@ -51,7 +51,7 @@ def shared_world(folder: Path) -> Iterator[World]:
         with _locked(folder):
             own.unlink()
             if not any(Path(f"/proc/{user.name}").exists() for user in users.iterdir()):
-                _end(world)
+                end(world)
                 (folder / "world.json").unlink()
 
 
@@ -75,19 +75,24 @@ def _running(folder: Path) -> World | None:
 
 
 def _start(folder: Path) -> World:
-    number = sum(1 for _ in folder.glob("home-*"))
-    home, output = folder / f"home-{number}", folder / f"output-{number}"
+    home = folder / f"home-{sum(1 for _ in folder.glob('home-*'))}"
     home.mkdir()
     with closing(Store(store_url(home))) as store:
         store.users.add("root", ["admin"])
         token = store.users.issue("root")[1]
+    world = start(home, token)
+    (folder / "world.json").write_text(json.dumps(asdict(world)))
+    return world
+
+
+def start(home: Path, token: str = "") -> World:
+    """Have a broker run in a folder, with the auction; it may call this machine."""
     options = ["--home", str(home), "--port", "0", "--sample", str(AUCTION), "--allow-network", "127.0.0.0/8"]
+    output = home / "output"
     with output.open("w") as file:
         command = [sys.executable, "-m", "triplewire", "serve", *options]
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
-    world = World(_address(process, output), process.pid, token, str(home))
-    (folder / "world.json").write_text(json.dumps(asdict(world)))
-    return world
+    return World(_address(process, output), process.pid, token, str(home))
 
 
 def _address(process: subprocess.Popen[bytes], output: Path) -> str:
@@ -100,7 +105,7 @@ def _address(process: subprocess.Popen[bytes], output: Path) -> str:
     return found[1]
 
 
-def _end(world: World) -> None:
+def end(world: World) -> None:
     started = {world.pid} | descendants(world.pid)
     os.kill(world.pid, signal.SIGTERM)
     for pid in still_there(started):

@@ -22,7 +22,8 @@ from triplewire.broker.http.requests import Hosts, Requests
 from triplewire.broker.model import Models
 from triplewire.broker.notifying import feeds, inbox, notifications
 from triplewire.broker.notifying.feed import Feed
-from triplewire.broker.operations import health, metrics
+from triplewire.broker.operations import activity, health, metrics
+from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
 from triplewire.broker.publishing.publisher import Publisher
@@ -85,6 +86,7 @@ def create_app(
         Recent(store, lifting),
         mailer,
         meters or Meters(),
+        Rates(store),
     )
     answer_with_problems(app)
     web.signing.answer_with_pages(app)
@@ -93,7 +95,7 @@ def create_app(
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, letters, sources, subscriptions, notifications, inbox, deliveries)
-    for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, *web.PAGES):
+    for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, activity, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)

@@ -19,6 +19,7 @@ from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import Models
 from triplewire.broker.notifying.feed import Feed
+from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing.pressure import Pressure
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.subscribing.trial import Recent
@@ -46,6 +47,7 @@ class State:
     recent: Recent
     mailer: Mailer | None
     meters: Meters
+    rates: Rates
     verifying: set[asyncio.Task[None]] = field(default_factory=set)
     """Callbacks that are being asked whether they are meant."""
     under_way: set[tuple[str, str]] = field(default_factory=set)

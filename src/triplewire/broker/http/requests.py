@@ -16,8 +16,8 @@ from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.operations.logs import request_id, tell
 
 HEADER = "X-Request-Id"
-QUIET = ("/healthz", "/readyz", "/metrics", "/static")
-"""Routes that are asked for all the time by machines; they are logged if they fail."""
+QUIET = ("/healthz", "/readyz", "/metrics", "/static", "/v1/activity")
+"""Routes that are asked for all the time by machines and pages; they are logged if they fail."""
 _GIVEN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 log = logging.getLogger(__name__)

@@ -181,6 +181,14 @@ SCHEMAS: dict[str, Schema] = {
         pause=NUMBER,
     ),
     "Health": one({"status": TEXT, "log": NUMBER, "pipeline": NUMBER, "lag": NUMBER}),
+    "Activity": one(
+        {
+            **dict.fromkeys(("log", "pipeline", "lag", "notifications"), NUMBER),
+            "samples": several(
+                one({"at": MOMENT, "events_per_second": SCORE, "matches_per_second": SCORE, "lag": NUMBER})
+            ),
+        }
+    ),
     "Readiness": one({"status": TEXT, "reasons": several(TEXT), "store": ANYTHING}, pipeline=ANYTHING, disk=ANYTHING),
 }
 
@@ -271,6 +279,7 @@ BODIES: dict[tuple[str, str], dict[str, Schema]] = {
 ANSWERS: dict[tuple[str, str], Schema] = {
     ("get", "/healthz"): named("Health"),
     ("get", "/readyz"): named("Readiness"),
+    ("get", "/v1/activity"): named("Activity"),
     ("post", "/v1/events"): {"anyOf": [named("Receipt"), several(named("Receipt"))]},
     ("post", "/v1/subscriptions"): named("Subscription"),
     ("get", "/v1/subscriptions"): page("Subscription"),

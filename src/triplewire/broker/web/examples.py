@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from triplewire.rdf.syntax import FORMATS, read, write
 
+AUCTION = "http://example.org/auction#"
+
 _TURTLE = """\
 @prefix ex: <http://example.org/auction#> .
 @prefix units: <http://example.org/units#> .
@@ -18,6 +20,9 @@ _:pc a ex:NotebookPC .
 EVENTS = {media_type: write(read(_TURTLE, "text/turtle"), media_type) for media_type in FORMATS} | {
     "text/turtle": _TURTLE
 }
+
+PLAIN = _TURTLE.replace("ex:NotebookPC", "ex:Computer")
+"""An offer for where no ontology says what a notebook is."""
 
 PREFIXES = """\
 ex: http://example.org/auction#

@@ -1,8 +1,13 @@
-// Keeps the page up to date, and sends what is written into its two boxes. Text is only ever set as text.
+// Keeps the page up to date: rates, notifications as they arrive, refused events. Text is only ever set as text.
 
-import { byId, content, send, short, tellTime } from "./frame.js";
+import { ask, byId, content, short, tellTime } from "./frame.js";
+import "./tour.js";
 
-const MOST_CARDS = 200;
+const MOST_CARDS = 20;
+const MOST_REFUSED = 5;
+const LOOK_EVERY = 2000;
+const STEADY = 5; // samples that a rate is told of
+const SAMPLES = 60;
 
 // Notifications and refused events
 
@@ -17,7 +22,7 @@ function binding([variable, term]) {
   return row;
 }
 
-function addCard(list, template, found) {
+function addCard(list, template, found, most) {
   const card = template.content.firstElementChild.cloneNode(true);
   for (const field of card.querySelectorAll("[data-field]")) {
     const name = field.dataset.field;
@@ -31,15 +36,16 @@ function addCard(list, template, found) {
   }
   card.classList.add("new");
   list.prepend(card);
-  while (list.children.length > MOST_CARDS) list.lastElementChild.remove();
+  while (list.children.length > most) list.lastElementChild.remove();
 }
 
-function follow() {
-  const list = byId("notifications");
+function follow(list) {
   const stream = new EventSource(`/v1/notifications/stream?after=${list.dataset.newest}`);
   stream.onmessage = (message) => {
+    const found = JSON.parse(message.data);
     byId("nothing").hidden = true;
-    addCard(list, byId("card"), JSON.parse(message.data));
+    addCard(list, byId("card"), found, MOST_CARDS);
+    document.dispatchEvent(new CustomEvent("notification", { detail: found }));
   };
 }
 
@@ -50,49 +56,45 @@ async function showRefused() {
   for (const letter of (await answer.json()).items) {
     byId("refused").hidden = false;
     list.dataset.newest = letter.position;
-    addCard(list, byId("refusal"), letter);
+    addCard(list, byId("refusal"), letter, MOST_REFUSED);
   }
 }
 
-// The two boxes
+// Rates
 
-function readPrefixes(text) {
-  const lines = text.matchAll(/^\s*(?:@?prefix\s+)?([^\s:]*):\s*<?([^\s<>]+)>?[\s.]*$/gim);
-  return Object.fromEntries(Array.from(lines, ([, prefix, iri]) => [prefix, iri]));
+function draw(box, values) {
+  const most = Math.max(...values, 1);
+  const place = (value, index) => `${120 - (values.length - 1 - index) * (120 / (SAMPLES - 1))} ${34 - (value / most) * 30}`;
+  const line = values.length ? `M${values.map(place).join(" L")}` : "";
+  const start = 120 - (values.length - 1) * (120 / (SAMPLES - 1));
+  box.querySelector(".over").setAttribute("d", line);
+  box.querySelector(".under").setAttribute("d", line && `${line} L120 36 L${start} 36 Z`);
 }
 
-function onSubscribe(event) {
-  event.preventDefault();
-  const form = event.target;
-  const { id, language, prefixes, pattern } = form.elements;
-  const record = { language: language.value, pattern: pattern.value, prefixes: readPrefixes(prefixes.value) };
-  if (id.value.trim()) record.id = id.value.trim();
-  const said = (found) =>
-    [`Subscribed as ${found.id}, for the events after position ${found.since}.`, ...found.warnings].join(" Mind: ");
-  send(form, pattern, "/v1/subscriptions", "application/json", JSON.stringify(record), said);
+const told = (number) => (number >= 10 ? Math.round(number).toLocaleString() : String(Math.round(number * 10) / 10));
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
+
+function show(found) {
+  const words = {
+    events_per_second: `${found.log.toLocaleString()} so far`,
+    matches_per_second: `${found.notifications.toLocaleString()} so far`,
+    lag: `matched up to position ${found.pipeline.toLocaleString()}`,
+  };
+  for (const box of document.querySelectorAll(".stat")) {
+    const name = box.dataset.stat;
+    const values = found.samples.map((sample) => sample[name]);
+    box.querySelector(".value").textContent = told(name === "lag" ? found.lag : mean(values.slice(-STEADY)));
+    box.querySelector(".told").textContent = words[name];
+    draw(box, values);
+  }
 }
 
-function onPublish(event) {
-  event.preventDefault();
-  const form = event.target;
-  const { format, data } = form.elements;
-  const said = (found) => `Accepted at log position ${found.position}.`;
-  send(form, data, "/v1/events", format.value, data.value, said);
+async function look() {
+  if (!document.hidden) show(await ask("/v1/activity").catch(() => null) ?? { samples: [], log: 0, notifications: 0, pipeline: 0, lag: 0 });
 }
 
-// A box that still holds an example gets the example of what was chosen.
-function offerExamples(select, field) {
-  const examples = Array.from(select.options, (option) => option.dataset.example);
-  select.addEventListener("change", () => {
-    if (!field.value.trim() || examples.includes(field.value)) field.value = select.selectedOptions[0].dataset.example;
-  });
-}
-
-const subscribe = byId("subscribe");
-const publish = byId("publish");
-subscribe.addEventListener("submit", onSubscribe);
-publish.addEventListener("submit", onPublish);
-offerExamples(subscribe.elements.language, subscribe.elements.pattern);
-offerExamples(publish.elements.format, publish.elements.data);
-document.addEventListener("progress", showRefused);
-follow();
+const list = byId("notifications");
+if (list) follow(list);
+if (byId("letters")) document.addEventListener("progress", showRefused);
+look();
+setInterval(look, LOOK_EVERY);
