@@ -11,7 +11,7 @@ import pytest
 
 from tests.broker.clients import AUCTION, COMPUTERS, PREFIXES, cloudevent, publish, subscription
 from triplewire.broker import model as model_module
-from triplewire.store import Store
+from triplewire.store import Store, StoredLapse
 
 
 def test_a_subscription_lives_and_ends_by_log_position(broker: httpx.Client, store: Store) -> None:
@@ -41,6 +41,25 @@ def test_a_subscription_lives_and_ends_by_log_position(broker: httpx.Client, sto
     for answer in (broker.get("/v1/subscriptions/s1"), broker.delete("/v1/subscriptions/s1")):
         assert (answer.status_code, answer.json()["detail"]) == (404, "there is no subscription 's1'")
     assert broker.patch("/v1/subscriptions/s1", json={}).status_code == 404
+
+
+def test_a_subscription_tells_on_what_it_was_given_up(broker: httpx.Client, store: Store) -> None:
+    broker.post("/v1/subscriptions", json=subscription())
+    tag = broker.get("/v1/subscriptions/s1").headers["etag"]
+    for id_ in ("e1", "e2"):
+        publish(broker, cloudevent(id_))
+    lapses = [StoredLapse(position, f"e{position}", "s1", "too long") for position in (1, 2)]
+    for _ in range(2):  # a batch may be repeated
+        store.record([], [], 2, lapses=lapses)
+    found = broker.get("/v1/subscriptions/s1").json()
+    told = found["lapses"]
+    assert (told["count"], told["last"]["event"], told["last"]["reason"]) == (2, "e2", "too long")
+    changed = broker.patch("/v1/subscriptions/s1", json=found | {"priority": 3}, headers={"If-Match": tag})
+    assert changed.status_code == 200
+    assert "lapses" not in store.subscription("s1").record  # type: ignore[union-attr]
+    broker.delete("/v1/subscriptions/s1")
+    store.subscribe(subscription(), "somebody else")
+    assert "lapses" not in broker.get("/v1/subscriptions/s1").json()
 
 
 def test_an_id_is_made_where_none_is_given(broker: httpx.Client) -> None:

@@ -88,6 +88,24 @@ def test_batch_agrees_with_the_matcher_to_the_line(
     assert {refusal.get("line") for refusal in refused if "subscription" in refusal} == {5, 7, 8}
 
 
+def test_batch_and_matcher_tell_the_same_of_what_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
+    triples = " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(20))
+    query = f"ASK {{ {triples} FILTER NOT EXISTS {{ ?s0 ?p1 ?o8 }} }}"
+    records = [{"id": "open", "language": "sparql", "pattern": query}, cheaper("a", 150)]
+    subscriptions = write_lines(tmp_path / "s.ndjson", map(json.dumps, records))
+    events = write_lines(tmp_path / "e.ndjson", [offer(1, 100)[2], "", table(2, 10, 20)[2]])
+    lifting = write_lifting(tmp_path / "lifting")
+    refused = batch.run_batch([], subscriptions, [events], tmp_path / "out", lifting=lifting)
+    lines, refused_plainly = plainly([], subscriptions, [events], False, lifting, "engine")
+    assert parts(tmp_path / "out" / "matches") == lines
+    assert refused == refused_plainly
+    assert [(one["event"], one["line"], one["subscription"]) for one in refused] == [
+        ("e1", 1, "open"),
+        ("e2#1", 3, "open"),
+        ("e2#2", 3, "open"),
+    ]
+
+
 def test_what_is_in_a_folder_already_is_not_mixed_with_results(tmp_path: Path) -> None:
     write_lines(tmp_path / "out", ["something"])
     with pytest.raises(UsageError, match="out is there already"):

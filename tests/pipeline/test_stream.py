@@ -29,7 +29,7 @@ from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
 from triplewire.pipeline.checkpoint import mark_format
 from triplewire.pipeline.session import STREAM, session
-from triplewire.store import Store
+from triplewire.store import LOCAL, Store
 from triplewire.store import store_url as embedded
 
 
@@ -67,9 +67,14 @@ def test_events_become_notifications_and_dead_letters(spark: SparkSession, store
     store.put_ontology([document(COMPUTERS)])
     store.subscribe(cheaper("a", 150))
     store.subscribe(cheaper("b", 50))
+    triples = " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(20))
+    store.subscribe(
+        {"id": "open", "language": "sparql", "pattern": f"ASK {{ {triples} FILTER NOT EXISTS {{ ?s0 ?p1 ?o8 }} }}"}
+    )
     with streaming(spark, store, tmp_path) as query:
         store.append([offer(1, 100), broken(2), offer(3, 20), offer(4, 500)])
         catch_up(query, store)
+        store.unsubscribe("open")
         store.append([offer(5, 10)])
         catch_up(query, store)
         seen_from_outside = f"{query.lastProgress} {query._jsq.explainInternal(True)}"
@@ -80,6 +85,9 @@ def test_events_become_notifications_and_dead_letters(spark: SparkSession, store
     assert store.notifications()[0].bindings == [{"?1": '"100"^^<http://www.w3.org/2001/XMLSchema#integer>'}]
     assert [(letter.position, letter.id) for letter in store.dead_letters()] == [(2, "e2")]
     assert "not well-formed text/turtle" in store.dead_letters()[0].reason
+    count, last = store.lapses("open", LOCAL)
+    assert last is not None
+    assert (count, last.position, last.event) == (3, 4, "e4")
     assert PASSWORD not in seen_from_outside
     store.close()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.concepts.similarity import Pair
-from triplewire.matching.matcher import Binding, Match, in_order
+from triplewire.matching.matcher import Binding, Match, TooManyMappingsError, in_order
 from triplewire.matching.residual import constructed, solutions
 from triplewire.rdf.terms import Term
 from triplewire.subscriptions.pattern import Alternative, Residual, Subscription, Vertex
@@ -43,7 +44,9 @@ def outcome(
     if not bindings or subscription.bindings == "none":
         return []
     if subscription.answer is not None:
-        found = [solutions(subscription.answer, event) or []]
+        found = []
+        with suppress(TooManyMappingsError):  # that it matches is known; what it tells would take too long
+            found = [solutions(subscription.answer, event) or []]
     everything = [row for rows_ in found for row in rows_]
     return _distinct(everything) if subscription.bindings == "distinct" else everything
 
@@ -58,7 +61,12 @@ def told_match(
 ) -> Match:
     """The match of the event called ``id_``, with all that it tells: bindings, pairs, and the graph of a CONSTRUCT."""
     query = subscription.answer
-    graph = constructed(query, event) if query is not None and query.form == "CONSTRUCT" else None
+    graph: tuple[str, ...] | None = None
+    if query is not None and query.form == "CONSTRUCT":
+        try:
+            graph = constructed(query, event)
+        except TooManyMappingsError:
+            graph = ()
     return Match(id_, subscription.id, score, in_order(rows), graph, pairs)
 
 

@@ -97,9 +97,21 @@ def match_one(
     mappings: Mappings | None = None,
     bindings: bool = True,
 ) -> Found | None:
-    """What is found if one alternative matches, else None. ``mappings`` finds a pattern's mappings."""
-    tried = [_tried(alternative, event, mappings or _mappings) for alternative in subscription.alternatives]
+    """What is found if one alternative matches, else None. ``mappings`` finds a pattern's mappings.
+
+    If one has so many that it is given up, the others may match all the same; else it is a ``TooManyMappingsError``.
+    """
+    tried: list[Found | None] = []
+    given_up: TooManyMappingsError | None = None
+    for alternative in subscription.alternatives:
+        try:
+            tried.append(_tried(alternative, event, mappings or _mappings))
+        except TooManyMappingsError as error:
+            tried.append(None)
+            given_up = error
     rows = outcome(subscription, event, [None if one is None else one.rows for one in tried], bindings)
+    if rows is None and given_up is not None:
+        raise given_up
     if rows is None:
         return None
     fittest = max((one for one in tried if one is not None), key=lambda one: one.score)
@@ -112,7 +124,9 @@ def _tried(alternative: Alternative, event: ClosedEvent, mappings: Mappings) -> 
     reached = score(pattern, event)
     if reached is None or (pattern.needs_home and event.home is None):
         return None
-    found = list(mappings(pattern, event))
+    # What a residual tells does not depend on the mappings; there must be one.
+    enough = 1 if alternative.residual is not None and not pattern.is_graded else None
+    found = list(islice(mappings(pattern, event), enough))
     if not found:
         return None
     fit, compared = best(degree(pattern, mu, event) for mu in found) if pattern.is_graded else EXACT

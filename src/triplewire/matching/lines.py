@@ -9,13 +9,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import EventError, SubscriptionError, UsageError
 from triplewire.lift.cloudevents import open_envelope, parse_envelope
 from triplewire.lift.lifting import DEFAULT, Lifting
-from triplewire.matching.matcher import Matcher
+from triplewire.matching.matcher import Lapse, Match, Matcher
+from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
 Refusal: TypeAlias = dict[str, Any]
@@ -125,14 +126,35 @@ def match_line(
     try:
         envelope = parse_envelope(line.text, lifting.size_limit)
         id_ = envelope.id
-        matches = [match for event in open_envelope(envelope, lifting) for match in matcher.match(event, bindings)]
+        told = [match_or_lapse(matcher, event, bindings) for event in open_envelope(envelope, lifting)]
     except EventError as error:
         yield {"event": id_, "file": line.file, "line": line.number} | error.as_dict()
     except Exception as error:  # whatever is wrong with an event, the others go on
-        told = {"error": type(error).__name__, "message": str(error)}
-        yield {"event": id_, "file": line.file, "line": line.number} | told
+        reason = {"error": type(error).__name__, "message": str(error)}
+        yield {"event": id_, "file": line.file, "line": line.number} | reason
     else:
-        yield from (_writable(match.as_line()) for match in matches)
+        yield from (_writable(match.as_line()) for matches, _ in told for match in matches)
+        for lapse in (one for _, lapses in told for one in lapses):
+            yield refusal_of_lapse(*lapse, {"file": line.file, "line": line.number})
+
+
+def match_or_lapse(matcher: Matcher, event: Event, bindings: bool) -> tuple[list[Match], list[Lapse]]:
+    """The matches of an event, and, by a matcher that tells, the subscriptions that were given up on it."""
+    if isinstance(matcher, Tells):
+        return matcher.match_or_lapse(event, bindings)
+    return matcher.match(event, bindings), []
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """A matcher that tells what it has given up."""
+
+    def match_or_lapse(self, event: Event, bindings: bool = False) -> tuple[list[Match], list[Lapse]]: ...
+
+
+def refusal_of_lapse(event: str, subscription: str, reason: str, place: Mapping[str, Any]) -> Refusal:
+    """What is told of a subscription that was given up on the event at a place."""
+    return {"event": event, "subscription": subscription, **place, "error": "GivenUp", "message": reason}
 
 
 def record_of(line: Line) -> dict[str, Any]:

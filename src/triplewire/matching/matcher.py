@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from pyoxigraph import NamedNode
 
@@ -26,11 +26,14 @@ MOST_BINDINGS = 10_000
 """More bindings of one match than this are not told."""
 
 MOST_MAPPINGS = 200_000
-"""A pattern with more mappings than this, at any step, is given up on for an event."""
+"""The oracle and the papers' matchers give up on a pattern with more mappings than this, at any step."""
+
+MOST_STEPS = 50_000
+"""The engine tries so many arcs and vertices for a pattern, and if it has found no mapping by then, gives it up."""
 
 
 class TooManyMappingsError(Exception):
-    """The pattern leaves so much open that its mappings cannot all be told."""
+    """The pattern leaves so much open that its mappings cannot all be looked at."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,14 @@ class Match:
         if self.pairs:
             record["pairs"] = [{name: _told(part) for name, part in vars(pair).items()} for pair in self.pairs]
         return json.dumps(record, ensure_ascii=False)
+
+
+class Lapse(NamedTuple):
+    """A subscription was given up on an event: whether it matches would have taken too long to find out."""
+
+    event: str
+    subscription: str
+    reason: str
 
 
 def _told(part: object) -> object:

@@ -1,4 +1,7 @@
-"""Residuals: the part of a subscription that Oxigraph decides, on G*."""
+"""Residuals: the part of a subscription that Oxigraph decides, on G*.
+
+A query that may have to join more than ``MOST_ROWS`` on an event is not asked: that is a ``TooManyMappingsError``.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,16 @@ from pyoxigraph import (
 )
 
 from triplewire.concepts.closure import ClosedEvent
-from triplewire.matching.matcher import MOST_BINDINGS, Binding
+from triplewire.matching.breadth import Degrees, breadth
+from triplewire.matching.matcher import MOST_BINDINGS, Binding, TooManyMappingsError
 from triplewire.rdf.terms import RDF, TW, Resource, Term, Triple, renamed
 from triplewire.subscriptions.pattern import Residual
 from triplewire.subscriptions.sparql_text import replace_iris
 
 Forms: TypeAlias = dict[Term, Term]
+
+MOST_ROWS = 1_000_000
+"""Oxigraph joins about as many in a second."""
 
 
 def solutions(residual: Residual, event: ClosedEvent) -> list[Binding] | None:
@@ -55,6 +62,10 @@ def constructed(residual: Residual, event: ClosedEvent) -> tuple[str, ...]:
 
 def _asked(residual: Residual, event: ClosedEvent) -> QueryBoolean | QuerySolutions | QueryTriples:
     """Oxigraph's answer on G*. The query names things as the event does; a blank home vertex goes by ``tw:home``."""
+    from triplewire.subscriptions.sparql import joined_arcs  # which loads the parser
+
+    if breadth(joined_arcs(residual.query), event, _degrees(event.closed)) > MOST_ROWS:
+        raise TooManyMappingsError(f"the query may have to join more than {MOST_ROWS:,} rows")
     names = {name: own for name in residual.names if (own := event.name(name)) != name}
     blank: Resource | None = None
     if residual.needs_home and isinstance(event.home, NamedNode):
@@ -64,6 +75,11 @@ def _asked(residual: Residual, event: ClosedEvent) -> QueryBoolean | QuerySoluti
     store = _store(event.closed, blank)
     query = replace_iris(residual.query, {n.value: str(own) for n, own in names.items()}) if names else residual.query
     return store.query(query)
+
+
+@lru_cache(maxsize=2)
+def _degrees(triples: frozenset[Triple]) -> Degrees:
+    return Degrees.counted(triples)
 
 
 @lru_cache(maxsize=2)  # an event's residuals come one after the other

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql.functions import row_number
 from pyspark.storagelevel import StorageLevel
 
@@ -26,7 +26,14 @@ from triplewire.lift.lifting import Lifting, load_lifting
 from triplewire.matching import DEFAULT_MATCHER, make_matcher
 from triplewire.matching.engine.folder import is_sharded
 from triplewire.matching.engine.index import Index
-from triplewire.matching.lines import Entry, Refusal, add_subscriptions, read_lines, read_subscriptions
+from triplewire.matching.lines import (
+    Entry,
+    Refusal,
+    add_subscriptions,
+    read_lines,
+    read_subscriptions,
+    refusal_of_lapse,
+)
 from triplewire.matching.matcher import Matcher
 from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, Part, undated
@@ -207,17 +214,28 @@ def _again(groups: DataFrame) -> NDArray[np.int64]:
 
 
 def _refused_events(groups: DataFrame, again: NDArray[np.int64], files: Sequence[Path]) -> Iterator[Refusal]:
-    """The refused events in order, each with its place: its file and line, which no worker knows, or its position."""
-    rows = groups.where("refusal is not null").select("position", "id", "envelope", "refusal").orderBy("position")
+    """The refused events in order, each with its place: its file and line, which no worker knows, or its position.
+
+    Likewise the subscriptions that were given up on an event.
+    """
+    columns = ("position", "entry", "id", "envelope", "refusal", "lapses")
+    rows = groups.where("refusal is not null or size(lapses) > 0").select(*columns).orderBy("position", "entry")
     seen = set(again.tolist())
     found = [row for row in rows.collect() if row.position not in seen]
     if not files:
-        yield from ({"event": row.id, "position": row.position} | json.loads(row.refusal) for row in found)
+        yield from (told for row in found for told in _told(row, row.id, {"position": row.position}))
         return
     for number, group in groupby(found, key=lambda row: row.position // FILE):
         told = list(group)
         for row, place in zip(told, _places(files[number], [row.position % FILE for row in told]), strict=True):
-            yield {"event": row.envelope, "file": str(files[number])} | place | json.loads(row.refusal)
+            yield from _told(row, row.envelope, {"file": str(files[number])} | place)
+
+
+def _told(row: Row, event: str, place: dict[str, Any]) -> Iterator[Refusal]:
+    if row.refusal is not None:
+        yield {"event": event} | place | json.loads(row.refusal)
+    for one in row.lapses or ():
+        yield refusal_of_lapse(row.id, one.subscription, one.reason, place)
 
 
 def _places(path: Path, offsets: list[int]) -> Iterator[dict[str, int]]:

@@ -42,9 +42,10 @@ def match_routed(routed: DataFrame, source: Shards, bindings: bool) -> DataFrame
     matched = routed.repartitionById(count * each, task).mapInArrow(work, stage.SCHEMA)
     event = ["position", "entry"]
     united = matched.repartition(count * each, *event).groupBy(*event)
-    rest = [sql.max(name).alias(name) for name in matched.columns if name not in (*event, "told")]
-    told = sql.sort_array(sql.flatten(sql.collect_list("told"))).alias("told")
-    return united.agg(*rest, told).select(*matched.columns)
+    lists = ("told", "lapses")
+    rest = [sql.max(name).alias(name) for name in matched.columns if name not in (*event, *lists)]
+    joined = [sql.sort_array(sql.flatten(sql.collect_list(name))).alias(name) for name in lists]
+    return united.agg(*rest, *joined).select(*matched.columns)
 
 
 def route_events(batches: Iterable[pa.RecordBatch], router: Router) -> Iterator[pa.RecordBatch]:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from triplewire.errors import EventError
 from triplewire.matching.engine.batch import read_event
 from triplewire.matching.engine.index import Index
-from triplewire.matching.matcher import Match, Matcher
+from triplewire.matching.lines import match_or_lapse
+from triplewire.matching.matcher import Lapse, Match, Matcher
 from triplewire.pipeline import canonical
 from triplewire.pipeline.canonical import refusal_of, worth_kernels
 
@@ -31,9 +32,11 @@ TOLD = pa.list_(
         ]
     )
 )
+LAPSES = pa.list_(pa.struct([("subscription", pa.string()), ("reason", pa.string())]))
 SCHEMA = (
     "position long, entry int, source string, envelope string, id string, time string, refusal string, version string, "
-    "matches binary, told array<struct<subscription:string,score:double,bindings:string,rest:string>>"
+    "matches binary, told array<struct<subscription:string,score:double,bindings:string,rest:string>>, "
+    "lapses array<struct<subscription:string,reason:string>>"
 )
 CARRIED = ("position", "entry", "source", "envelope", "id", "time", "refusal")
 ARROW_SCHEMA = pa.schema(
@@ -42,6 +45,7 @@ ARROW_SCHEMA = pa.schema(
         ("version", pa.string()),
         ("matches", pa.binary()),
         ("told", TOLD),
+        ("lapses", LAPSES),
     ]
 )
 
@@ -54,6 +58,7 @@ def match_events(
     ``matches`` are those with nothing to tell but that they are, as little-endian 32-bit numbers of subscriptions in
     the index that ``version`` names; ``told`` are the others, with scores, and with bindings as JSON, and the rest
     of their lines, where these were asked for. Both are in the order of ids. If all are to be ``named``, all are told.
+    ``lapses`` are the subscriptions that were given up on the event.
     """
     for batch in batches:
         there = batch.column("data").is_valid()
@@ -63,7 +68,8 @@ def match_events(
             groups = groups.scattered(there)
         columns = with_refused(batch, groups.refused).select(CARRIED).columns
         columns += [pa.array([version]).take(pa.array(np.zeros(batch.num_rows, np.int32)))]
-        yield pa.RecordBatch.from_arrays([*columns, groups.matches, groups.told], schema=ARROW_SCHEMA)
+        columns += [groups.matches, groups.told, groups.lapses]
+        yield pa.RecordBatch.from_arrays(columns, schema=ARROW_SCHEMA)
 
 
 class Groups(NamedTuple):
@@ -72,6 +78,7 @@ class Groups(NamedTuple):
     matches: pa.Array
     told: pa.Array
     refused: dict[int, str]
+    lapses: pa.Array
 
     def scattered(self, there: pa.Array) -> Groups:
         """The groups among more rows: those that are ``there``."""
@@ -79,26 +86,27 @@ class Groups(NamedTuple):
         places = np.flatnonzero(flags)
         taken = pa.array(np.cumsum(flags) - 1, pa.int64(), mask=~flags)
         refused = {int(places[number]): reason for number, reason in self.refused.items()}
-        return Groups(self.matches.take(taken), self.told.take(taken), refused)
+        return Groups(self.matches.take(taken), self.told.take(taken), refused, self.lapses.take(taken))
 
 
 def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool, named: bool) -> Groups:
     if not isinstance(matcher, Index) or not worth_kernels(batch.num_rows):
         return _one_by_one(batch, matcher, bindings)
     found = matcher.match_batch(batch, bindings)
+    refused, lapses = _told_refused(found.refused), _lapses(batch.num_rows, found.lapses)
     if found.matches is not None:
         nothing = pa.nulls(batch.num_rows, pa.binary())
         told = _lists(found.offsets, pa.array(map(_row, found.matches), TOLD.value_type))
-        return Groups(nothing, told, _told_refused(found.refused))
+        return Groups(nothing, told, refused, lapses)
     plain = (found.numbers >= 0) & (not named)
     matches = _binary(_offsets(plain)[found.offsets], found.numbers[plain])
     if plain.all():
-        return Groups(matches, pa.nulls(batch.num_rows, TOLD), _told_refused(found.refused))
+        return Groups(matches, pa.nulls(batch.num_rows, TOLD), refused, lapses)
     ids = found.subscriptions.filter(pa.array(~plain)).cast(pa.string())
     nothing = pa.nulls(len(ids), pa.string())
     columns = [ids, pa.array(found.scores[~plain]), nothing, nothing]
     rows = pa.StructArray.from_arrays(columns, fields=list(TOLD.value_type))
-    return Groups(matches, _lists(_offsets(~plain)[found.offsets], rows), _told_refused(found.refused))
+    return Groups(matches, _lists(_offsets(~plain)[found.offsets], rows), refused, lapses)
 
 
 def _offsets(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -114,16 +122,30 @@ def _one_by_one(batch: pa.RecordBatch, matcher: Matcher, bindings: bool) -> Grou
     """By one of the papers' matchers, which know single events only; or by any, for a few events."""
     told: list[list[dict[str, object]]] = []
     refused: dict[int, str] = {}
+    lapses: list[tuple[int, Lapse]] = []
     columns = (batch.column(name).to_pylist() for name in ("id", "home", "data"))
     for number, (id_, home, data) in enumerate(zip(*columns, strict=True)):
         try:
-            told.append([_row(match) for match in matcher.match(read_event(id_, home, data), bindings)])
+            found, given_up = match_or_lapse(matcher, read_event(id_, home, data), bindings)
+            told.append([_row(match) for match in found])
+            lapses += [(number, one) for one in given_up]
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # whatever is wrong with an event, the others go on
             told.append([])
             refused[number] = refusal_of(error)
-    return Groups(pa.nulls(batch.num_rows, pa.binary()), pa.array(told, TOLD), refused)
+    nothing = pa.nulls(batch.num_rows, pa.binary())
+    return Groups(nothing, pa.array(told, TOLD), refused, _lapses(batch.num_rows, lapses))
+
+
+def _lapses(count: int, lapses: Sequence[tuple[int, Lapse]]) -> pa.Array:
+    """By event, the subscriptions that were given up."""
+    if not lapses:
+        return pa.nulls(count, LAPSES)
+    rows: list[list[dict[str, str]]] = [[] for _ in range(count)]
+    for number, one in lapses:
+        rows[number].append({"subscription": one.subscription, "reason": one.reason})
+    return pa.array(rows, LAPSES)
 
 
 def _rest(match: Match) -> str | None:

@@ -36,7 +36,7 @@ from triplewire.pipeline.snapshots import Keeper, Snapshots
 from triplewire.pipeline.society import Society
 from triplewire.pipeline.source import EventLog, open_store
 from triplewire.pipeline.standing import Standing
-from triplewire.store import DeadLetter, Outcome, Store, patiently
+from triplewire.store import DeadLetter, Outcome, Store, StoredLapse, patiently
 
 NAME = "triplewire"
 """The name of the query, in Spark's pages and reports."""
@@ -224,19 +224,27 @@ def _sender(spark: SparkSession, store: str, checkpoint: Path) -> Sender:
 def write_results(results: DataFrame, batch: int, store: Store, society: Society, report: Path | None = None) -> None:
     """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
     results.sparkSession.sparkContext.setJobDescription(f"{NAME}: matching batch {batch} of the log")
-    groups = results.select("position", "id", "version", "told", "refusal").toArrow().to_pylist()
+    groups = results.select("position", "id", "version", "told", "refusal", "lapses").toArrow().to_pylist()
     with timing(report, "write"):
         outcomes = [outcome for group in groups for outcome in _outcomes(group)]
         refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
         upto = max((group["position"] for group in groups), default=0)
         patiently(lambda: society.propose(upto))
-        patiently(lambda: store.record(outcomes, refused, upto, society.offers(outcomes)))
+        lapses = [
+            StoredLapse(group["position"], group["id"], **one) for group in groups for one in group["lapses"] or ()
+        ]
+        patiently(lambda: store.record(outcomes, refused, upto, society.offers(outcomes), lapses))
 
 
 def _outcomes(group: Mapping[str, Any]) -> Iterator[Outcome]:
     for match in group["told"] or ():
         told = (match["subscription"], match["score"], match["bindings"])
         yield Outcome(group["position"], group["id"], *told, group["version"])
+
+
+def _lapses(group: Mapping[str, Any]) -> Iterator[StoredLapse]:
+    for lapse in group["lapses"] or ():
+        yield StoredLapse(group["position"], group["id"], lapse["subscription"], lapse["reason"])
 
 
 def _reason(refusal: str) -> str:

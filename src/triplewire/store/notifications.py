@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
-from triplewire.store.database import insert_many, parts
-from triplewire.store.records import Notification, Outcome
-from triplewire.store.tables import events, notifications, revisions
+from triplewire.store.database import insert_many, insert_new, parts
+from triplewire.store.records import Notification, Outcome, StoredLapse
+from triplewire.store.tables import events, lapses, notifications, revisions
 
 NOBODY = ""
 
@@ -36,10 +36,29 @@ def add(connection: Connection, outcomes: Iterable[Outcome], moment: str) -> Non
     insert_many(connection, notifications, rows)
 
 
+def add_lapses(connection: Connection, some: Collection[StoredLapse], moment: str) -> None:
+    """Add the lapses that are not there yet; each is theirs who had the subscription at that position."""
+    if not some:
+        return
+    holders = _Holders(connection, some)
+    rows = [
+        {
+            "position": one.position,
+            "event": one.event,
+            "subscription": one.subscription,
+            "owner": holders.owner(one.subscription, one.position),
+            "reason": one.reason,
+            "created": moment,
+        }
+        for one in some
+    ]
+    connection.execute(insert_new(connection, lapses), rows)
+
+
 class _Holders:
     """Whose subscriptions are at some positions, and the numbers that were given out to them."""
 
-    def __init__(self, connection: Connection, outcomes: Collection[Outcome]) -> None:
+    def __init__(self, connection: Connection, outcomes: Collection[Outcome | StoredLapse]) -> None:
         self._connection = connection
         self._last: dict[tuple[str, str], int] = {}
         self._lives: dict[str, list[Any]] = defaultdict(list)
@@ -54,16 +73,19 @@ class _Holders:
 
     def next(self, outcome: Outcome) -> dict[str, Any]:
         """Whose an outcome is, and its number."""
-        id_, at = outcome.subscription, outcome.position
-        valid = (one.owner for one in self._lives[id_] if one.since < at and (one.until is None or one.until > at))
-        owner = next(valid, NOBODY)
+        id_, owner = outcome.subscription, self.owner(outcome.subscription, outcome.position)
         if (id_, owner) not in self._last:
             self._last[id_, owner] = self._connection.scalar(_last_number(id_, owner)) or 0
         self._last[id_, owner] += 1
         return {"owner": owner, "sequence": self._last[id_, owner]}
 
+    def owner(self, id_: str, at: int) -> str:
+        """Whose a subscription is at a position."""
+        valid = (one.owner for one in self._lives[id_] if one.since < at and (one.until is None or one.until > at))
+        return next(valid, NOBODY)
 
-def _ends(outcomes: Collection[Outcome]) -> tuple[int, int]:
+
+def _ends(outcomes: Collection[Outcome | StoredLapse]) -> tuple[int, int]:
     """The first and the last position of some."""
     return min(one.position for one in outcomes), max(one.position for one in outcomes)
 

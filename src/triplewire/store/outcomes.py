@@ -10,18 +10,23 @@ from triplewire.store.database import Part
 from triplewire.store.letters import write_letters
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
-from triplewire.store.notifications import add, notification_of, notified, of_subscription
+from triplewire.store.notifications import add, add_lapses, notification_of, notified, of_subscription
 from triplewire.store.people import write_offers
-from triplewire.store.records import DeadLetter, Notification, Offer, Outcome
+from triplewire.store.records import DeadLetter, Notification, Offer, Outcome, StoredLapse
 from triplewire.store.revisions import expired
-from triplewire.store.tables import notifications
+from triplewire.store.tables import lapses, notifications
 
 
 class Outcomes(Part):
     """The outcomes in a store."""
 
     def record(
-        self, outcomes: Iterable[Outcome], refused: Iterable[DeadLetter], upto: int, offers: Iterable[Offer] = ()
+        self,
+        outcomes: Iterable[Outcome],
+        refused: Iterable[DeadLetter],
+        upto: int,
+        offers: Iterable[Offer] = (),
+        lapses: Iterable[StoredLapse] = (),
     ) -> None:
         """Write what matching came to, and that the pipeline is done up to a position, all or nothing.
 
@@ -35,6 +40,7 @@ class Outcomes(Part):
             add(connection, (one for one in found if not late(one.subscription, one.position)), moment)
             write_letters(connection, refused, moment)
             write_offers(connection, offers)
+            add_lapses(connection, list(lapses), moment)
             done = mark(connection, PIPELINE)
             if upto > done:
                 set_mark(connection, BEFORE, done)
@@ -75,3 +81,12 @@ class Outcomes(Part):
         """The newest notification's number; 0 if there never was one."""
         with self._reading() as connection:
             return connection.scalar(select(func.max(notifications.c.number))) or 0
+
+    def lapses(self, subscription: str, owner: str) -> tuple[int, StoredLapse | None]:
+        """On how many events an owner's subscription was given up, as far as they are kept, and the last of them."""
+        own = (lapses.c.subscription == subscription) & (lapses.c.owner == owner)
+        columns = lapses.c.position, lapses.c.event, lapses.c.subscription, lapses.c.reason, lapses.c.created
+        with self._reading() as connection:
+            count = connection.scalar(select(func.count()).where(own)) or 0
+            last = connection.execute(select(*columns).where(own).order_by(lapses.c.number.desc()).limit(1)).first()
+            return count, None if last is None else StoredLapse(*last)

@@ -92,6 +92,17 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class StoredLapse:
+    """A subscription was given up on an event, for a reason."""
+
+    position: int
+    event: str
+    subscription: str
+    reason: str
+    created: str = ""
+
+
+@dataclass(frozen=True)
 class Offer:
     """A suggestion that the pipeline makes: what is at a position is near to a subscription of a person."""
 

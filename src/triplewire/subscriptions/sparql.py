@@ -104,6 +104,13 @@ def _compiled(query: Query) -> Meaning:
     return Meaning(tuple(alternatives), bindings, whole if needs_answer else None, warnings)
 
 
+@lru_cache(maxsize=4096)
+def joined_arcs(query: str) -> tuple[Arc, ...]:
+    """The triples of a residual's query, wherever in it they stand."""
+    read_ = read(query, lexemes(query), WELL_KNOWN_PREFIXES)
+    return tuple(GraphPatterns(read_).arcs(read_.tree))
+
+
 def _answer(way: Way, shown: list[Variable]) -> tuple[tuple[Variable, Any], ...]:
     return tuple((name, way.known.get(name, name)) for name in shown if name in way.bound)
 

@@ -15,7 +15,7 @@ from pyparsing import ParseResults
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from triplewire.rdf.terms import TW
-from triplewire.subscriptions.pattern import HOME, Expression, Variable, Vertex, free_variables
+from triplewire.subscriptions.pattern import HOME, Arc, Expression, Variable, Vertex, free_variables
 from triplewire.subscriptions.sparql_filter import (
     NotCompiledError,
     as_filter,
@@ -149,6 +149,23 @@ class GraphPatterns:
             for subject, property_, object_ in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
                 ways = join(ways, self._triple(self.vertex(subject), property_, self.vertex(object_)))
         return ways
+
+    def arcs(self, node: Any) -> Iterator[Arc]:
+        """The triples anywhere below a node. One of several ways, or of any length, may have any property."""
+        if isinstance(node, CompValue) and node.name == "TriplesBlock":
+            for flat in node.triples:
+                terms = list(flat)
+                for subject, property_, object_ in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
+                    yield from self._arcs(self.vertex(subject), property_, self.vertex(object_))
+        for child in children(node):
+            yield from self.arcs(child)
+
+    def _arcs(self, subject: Vertex, property_: Any, object_: Vertex) -> Iterator[Arc]:
+        ways = self._triple(subject, property_, object_)
+        if len(ways.ways) == 1 and ways.strength > Strength.NECESSARY:
+            yield from ways.ways[0].arcs
+        elif ways.ways:
+            yield Arc(subject, self.fresh(), object_)
 
     def _triple(self, subject: Vertex, property_: Any, object_: Vertex) -> Ways:
         if isinstance(property_, rdflib.Variable):

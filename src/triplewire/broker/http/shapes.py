@@ -94,7 +94,14 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "NewSubscription": one({"language": RECORD["language"], "pattern": RECORD["pattern"]}, **RECORD),
     "Subscription": one(
-        {"id": TEXT, "language": TEXT, "owner": TEXT, "since": NUMBER, "state": TEXT}, warnings=several(TEXT)
+        {"id": TEXT, "language": TEXT, "owner": TEXT, "since": NUMBER, "state": TEXT},
+        warnings=several(TEXT),
+        lapses=one(
+            {
+                "count": NUMBER,
+                "last": one({"position": NUMBER, **dict.fromkeys(("event", "reason", "created"), TEXT)}),
+            }
+        ),
     ),
     "Trial": one(
         {

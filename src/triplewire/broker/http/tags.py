@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -15,6 +16,8 @@ from triplewire.lift.documents import write_json
 IfMatch = Annotated[str | None, Header(description="Do it only if the tag that a GET tells is still one of these.")]
 IfNoneMatch = Annotated[str | None, Header(description="Answer 304 if the tag is one of these.")]
 
+NOTHING: Mapping[str, Any] = {}
+
 
 def tag_of(content: Any) -> str:
     """The tag of what a GET shows."""
@@ -27,13 +30,13 @@ def is_among(tag: str, tags: str, weak: bool = False) -> bool:
     return "*" in listed or tag in listed or (weak and f"W/{tag}" in listed)
 
 
-def tagged(content: Any, if_none_match: str | None) -> Response:
-    """What a GET shows, with its tag; or that the client has it already."""
+def tagged(content: Any, if_none_match: str | None, aside: Mapping[str, Any] = NOTHING) -> Response:
+    """What a GET shows, with its tag; or that the client has it already. What is ``aside`` is no part of the tag."""
     tag = tag_of(content)
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if if_none_match is not None and is_among(tag, if_none_match, weak=True):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return ExactJSONResponse(content, headers=headers)
+    return ExactJSONResponse({**content, **aside} if aside else content, headers=headers)
 
 
 def check_unchanged(content: Any, if_match: str | None) -> None:

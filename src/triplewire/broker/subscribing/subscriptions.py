@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -36,7 +37,7 @@ from triplewire.subscriptions.interest import words_of
 from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.pattern import Subscription
 
-READ_ONLY = ("since", "created", "warnings", "problem", "owner")
+READ_ONLY = ("since", "created", "warnings", "problem", "owner", "lapses")
 DELIVERY = "delivery"
 """A member that is no part of the record, which is for everybody who matches: it has a secret in it."""
 OVERLAP = timedelta(days=1)
@@ -103,8 +104,15 @@ def list_subscriptions(caller: Subscriber, shared: Shared, page: Paged) -> Exact
 def read_subscription(
     caller: Subscriber, shared: Shared, subscription_id: str, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning."""
-    return tagged(_content(caller, shared, subscription_id), if_none_match)
+    """A subscription as it stands now, with its ``problem`` if the ontology of today leaves it without a meaning.
+
+    ``lapses`` tells on how many events it was given up, as it takes too long to find out whether it matches, and of
+    the last one the reason. It is no part of the tag.
+    """
+    content = _content(caller, shared, subscription_id)
+    count, last = shared.store.lapses(subscription_id, content["owner"])
+    told = {"lapses": {"count": count, "last": asdict(last)}} if last is not None else {}
+    return tagged(content, if_none_match, told)
 
 
 @router.patch("/{subscription_id:path}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -21,13 +21,13 @@ from triplewire.matching.engine.kernels.quads import ODD, Documents
 from triplewire.matching.engine.quads import Bytes, QuickEncoder, Reader
 from triplewire.matching.engine.segment import Found, Segment
 from triplewire.matching.engine.state import State
-from triplewire.matching.matcher import Match
+from triplewire.matching.matcher import Lapse, Match
 from triplewire.rdf.graph import Event, Graph, parse_resource
 from triplewire.rdf.syntax import read_graph
 
 Left: TypeAlias = dict[Segment, Found | None]
 """What is left to do for an event: in each segment to finish what its trie found, or None for all of it."""
-Finish: TypeAlias = Callable[[Event, Left], dict[str, Match]]
+Finish: TypeAlias = Callable[[Event, Left], dict[str, Match | Lapse]]
 
 COLUMNS = ("id", "home", "data")
 
@@ -38,7 +38,8 @@ class BatchMatches:
 
     Events that cannot be read are ``refused``, each by its number with the reason, and have no matches. Where bindings
     were asked for, ``matches`` are the same matches with theirs, row by row; otherwise None. ``numbers`` are those of
-    the subscriptions in the snapshot, where the trie alone has told; otherwise -1.
+    the subscriptions in the snapshot, where the trie alone has told; otherwise -1. ``lapses`` are the subscriptions
+    that were given up, each with the number of the event.
     """
 
     offsets: Offsets
@@ -47,6 +48,7 @@ class BatchMatches:
     scores: NDArray[np.float64]
     refused: dict[int, EventError]
     matches: list[Match] | None = None
+    lapses: Sequence[tuple[int, Lapse]] = ()
 
 
 class BatchMatcher:
@@ -82,7 +84,7 @@ class BatchMatcher:
                 continue
             work["events read one by one"] += 1
             try:
-                rows.add_matches(number, finish(given.event(number), open_here).values())
+                rows.add_told(number, finish(given.event(number), open_here).values())
             except EventError as error:
                 refused[number] = error
             except (KeyboardInterrupt, SystemExit):
@@ -180,6 +182,7 @@ class _Rows:
         self._numbers: list[Ids] = [np.empty(0, np.int32)]
         self._scores: list[NDArray[np.float64]] = [np.empty(0)]
         self._matches: list[Match] = []
+        self._lapses: list[tuple[int, Lapse]] = []
 
     def add(self, found: _Searched, snapshot: bool) -> None:
         """What a trie has found, which is that of the snapshot or not."""
@@ -189,7 +192,9 @@ class _Rows:
         self._numbers.append(found.matched if snapshot else np.full(count, -1, np.int32))
         self._scores.append(np.ones(count))
 
-    def add_matches(self, event: int, matches: Collection[Match]) -> None:
+    def add_told(self, event: int, told: Collection[Match | Lapse]) -> None:
+        self._lapses += [(event, one) for one in told if isinstance(one, Lapse)]
+        matches = [one for one in told if isinstance(one, Match)]
         self._events.append(np.full(len(matches), event))
         self._ids.append(pa.array([match.subscription for match in matches], pa.large_string()))
         self._numbers.append(np.full(len(matches), -1, np.int32))
@@ -213,7 +218,9 @@ class _Rows:
             events, ids = events[order], ids.take(pa.array(order))
             numbers, scores = numbers[order], scores[order]
         matches = [self._matches[place] for place in order.tolist()] if bindings else None
-        return BatchMatches(np.searchsorted(events, np.arange(count + 1)), ids, numbers, scores, refused, matches)
+        offsets = np.searchsorted(events, np.arange(count + 1))
+        lapses = sorted(self._lapses)
+        return BatchMatches(offsets, ids, numbers, scores, refused, matches, lapses)
 
 
 def _text(column: pa.Array, refused: dict[int, EventError]) -> pa.Array:

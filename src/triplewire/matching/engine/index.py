@@ -27,7 +27,7 @@ from triplewire.matching.engine.segment import Segment
 from triplewire.matching.engine.state import State
 from triplewire.matching.engine.tables import Prepared, prepare
 from triplewire.matching.engine.verify import Verifier
-from triplewire.matching.matcher import Match
+from triplewire.matching.matcher import Lapse, Match, TooManyMappingsError
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
@@ -145,10 +145,14 @@ class Index:
         self._merge_if_due()
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        return self.match_or_lapse(event, bindings)[0]
+
+    def match_or_lapse(self, event: Event, bindings: bool = False) -> tuple[list[Match], list[Lapse]]:
+        """The matches of an event, and the subscriptions that were given up on it, each by id."""
         state = self._now()
         found = self._finish(state, bindings, event, dict.fromkeys(state.segments), state.new)
         self._tidy_if_due(state)
-        return [found[id_] for id_ in sorted(found)]
+        return sorted_out(found[id_] for id_ in sorted(found))
 
     def match_batch(self, batch: pa.RecordBatch, bindings: bool = False) -> BatchMatches:
         """The matches of many events, quicker than one by one.
@@ -180,11 +184,11 @@ class Index:
 
     def _finish(
         self, state: State, bindings: bool, event: Event, left: Left, new: Iterable[Prepared] = ()
-    ) -> dict[str, Match]:
-        """The matches of what is left to do for an event, by id."""
+    ) -> dict[str, Match | Lapse]:
+        """The matches of what is left to do for an event, and what is given up, by id."""
         facts = Facts(event, self.model)
         verifier = Verifier(facts, self.work)
-        found: dict[str, Match] = {}
+        found: dict[str, Match | Lapse] = {}
         for segment, searched in left.items():
             sure, candidates = searched or segment.match(facts, self.work, state.number)
             matched = segment.interested(facts, state.number) | dict.fromkeys(sure, 1.0)
@@ -194,10 +198,12 @@ class Index:
                 known = segment.records[number]
                 if matched.get(number) == 1.0 and known.tells_nothing:
                     found[known.id] = Match(event.id, known.id, 1.0, () if known.bindings == "none" else ({},))
-                else:
-                    self._verify(known, event, verifier, bindings, found)
+                    continue
+                if (told := self._verified(known, event, verifier, bindings, matched.get(number))) is not None:
+                    found[known.id] = told
         for one in new:
-            self._verify(one.subscription, event, verifier, bindings, found)
+            if (told := self._verified(one.subscription, event, verifier, bindings)) is not None:
+                found[one.subscription.id] = told
         return found
 
     def explain(self, id_: str, event: Event) -> Explanation:
@@ -245,18 +251,28 @@ class Index:
             self._writer.close()
             self._writer = None
 
-    def _verify(
-        self, one: Subscription, event: Event, verifier: Verifier, bindings: bool, found: dict[str, Match]
-    ) -> None:
-        """Look whether a subscription matches. What goes wrong with it costs it alone."""
+    def _verified(
+        self, one: Subscription, event: Event, verifier: Verifier, bindings: bool, known: float | None = None
+    ) -> Match | Lapse | None:
+        """Whether a subscription matches. What goes wrong with it costs it alone.
+
+        With a score that is ``known`` it matches in any case; what takes too long to find is not told then.
+        """
         self.work["candidates verified"] += 1
         try:
             if bindings and (outcome := verifier.outcome(one)) is not None:
-                found[one.id] = told_match(event.id, one, verifier.closed, *outcome)
-            elif not bindings and (score := verifier.score(one)) is not None:
-                found[one.id] = Match(event.id, one.id, score)
-        except Exception:
+                return told_match(event.id, one, verifier.closed, *outcome)
+            if not bindings and (score := verifier.score(one)) is not None:
+                return Match(event.id, one.id, score)
+        except TooManyMappingsError as error:
+            if known is not None:
+                return Match(event.id, one.id, known, ())
+            self.work["given up"] += 1
+            return Lapse(event.id, one.id, str(error))
+        except Exception as error:
             log.exception("subscription %r cannot be tried on event %r, and is passed over", one.id, event.id)
+            return Lapse(event.id, one.id, f"{type(error).__name__}: {error}")
+        return None
 
     def _now(self) -> State:
         """The state; that of an index in a folder is read when it is first needed."""
@@ -387,6 +403,18 @@ class Index:
                 merged.remove([segment.id_of(number)], int(segment.removed[number]))
         now = self._now()
         self._state, self._fixed = State((merged, *now.segments[len(old.segments) :]), now.new, now.number), 1
+
+
+def sorted_out(found: Iterable[Match | Lapse]) -> tuple[list[Match], list[Lapse]]:
+    """The matches, and what was given up."""
+    matches: list[Match] = []
+    lapses: list[Lapse] = []
+    for one in found:
+        if isinstance(one, Match):
+            matches.append(one)
+        else:
+            lapses.append(one)
+    return matches, lapses
 
 
 def _told(event: Event, segment: Segment, matched: Mapping[int, float]) -> dict[str, Match]:

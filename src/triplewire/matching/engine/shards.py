@@ -34,7 +34,7 @@ from triplewire.matching.engine.encoded import Flags
 from triplewire.matching.engine.folder import SHARDS
 from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.roots import ANYTHING, root_segment
-from triplewire.matching.matcher import Match
+from triplewire.matching.matcher import Lapse, Match
 from triplewire.rdf.graph import Event
 from triplewire.subscriptions.pattern import Subscription
 
@@ -144,10 +144,16 @@ class ShardedIndex:
         return self.router.model
 
     def match(self, event: Event, bindings: bool = False) -> list[Match]:
+        return self.match_or_lapse(event, bindings)[0]
+
+    def match_or_lapse(self, event: Event, bindings: bool = False) -> tuple[list[Match], list[Lapse]]:
+        """The matches of an event, and the subscriptions that were given up on it, each by id."""
         visited = self.router.of_event(event)
         self.work["shards visited"] += len(visited)
-        found = chain.from_iterable(self._at(shard).match(event, bindings) for shard in visited)
-        return sorted(found, key=lambda match: match.subscription)
+        found = [self._at(shard).match_or_lapse(event, bindings) for shard in visited]
+        matches = chain.from_iterable(matches for matches, _ in found)
+        lapses = chain.from_iterable(lapses for _, lapses in found)
+        return sorted(matches, key=lambda match: match.subscription), sorted(lapses)
 
     def match_batch(self, batch: pa.RecordBatch, bindings: bool = False) -> BatchMatches:
         """The matches of many events, as ``Index.match_batch`` has them."""
@@ -191,11 +197,13 @@ def united(
     """The matches of events that several were asked about: each of the rows that are told."""
     events, ids, scores = [np.empty(0, np.int64)], [pa.array([], pa.large_string())], [np.empty(0)]
     matches: list[Match] = []
+    lapses: list[tuple[int, Lapse]] = []
     for rows, told in parts:
         events.append(np.repeat(rows, np.diff(told.offsets)))
         ids.append(told.subscriptions)
         scores.append(told.scores)
         matches += told.matches or []
+        lapses += [(int(rows[number]), lapse) for number, lapse in told.lapses]
         refused = refused | {int(rows[number]): error for number, error in told.refused.items()}
     numbers, names = np.concatenate(events), pa.concat_arrays(ids)
     table = pa.table({"event": numbers, "id": names})
@@ -205,7 +213,7 @@ def united(
     told_matches = [matches[place] for place in order.tolist()] if bindings else None
     unknown = np.full(len(order), -1, np.int32)  # the numbers of several indexes would mean several things
     names, values = names.take(pa.array(order)), np.concatenate(scores)[order]
-    return BatchMatches(offsets, names, unknown, values, refused, told_matches)
+    return BatchMatches(offsets, names, unknown, values, refused, told_matches, sorted(lapses))
 
 
 def assign(

@@ -1,15 +1,16 @@
 """Verifying candidates: whether a subscription matches an event, and under which mappings, by search with an index.
 
 It says what brute force says. The search goes from arc to arc, next always to one that touches what is bound, and
-turns back as soon as a constraint or a filter fails.
+turns back as soon as a constraint or a filter fails. It takes no more than ``MOST_STEPS`` for a pattern. What may take
+more goes in the order of the terms' texts, so that it finds the same by then wherever it is done.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property, partial
-from itertools import islice
+from math import prod
 from typing import TypeAlias, TypeVar
 
 from pyoxigraph import NamedNode
@@ -17,7 +18,7 @@ from pyoxigraph import NamedNode
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.matching.brute import Found, Mu, arcs_of, degree, image, injective, is_a, match_one, score
 from triplewire.matching.engine.facts import Facts
-from triplewire.matching.matcher import MOST_MAPPINGS
+from triplewire.matching.matcher import MOST_STEPS, TooManyMappingsError
 from triplewire.matching.residual import solutions
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.evaluate import evaluate, truth
@@ -57,62 +58,96 @@ class Verifier:
         self._predicates: dict[tuple[Expression, tuple[Term | None, ...]], bool | None] = {}
         self._paths: dict[tuple[NamedNode, ...], frozenset[Term]] = {}
         self._indexes: dict[Scope, _ArcIndex] = {}
+        self._ordered = False
 
     @property
     def closed(self) -> ClosedEvent:
         return self.facts.closed
 
     def score(self, subscription: Subscription) -> float | None:
-        """The score of a match, None if there is none."""
+        """The score of a match, None if there is none. One that is given up is a ``TooManyMappingsError``."""
         best: float | None = None
+        given_up: TooManyMappingsError | None = None
         for alternative in subscription.alternatives:
             if best == 1.0:
                 break
             found = score(alternative.pattern, self.closed)
             if found is not None and (best is None or found > best):
-                fit = self._fit(alternative)
+                try:
+                    fit = self._fit(alternative)
+                except TooManyMappingsError as error:
+                    given_up = error
+                    continue
                 if fit is not None and (best is None or min(found, fit) > best):
                     best = min(found, fit)
+        if best is None and given_up is not None:
+            raise given_up
         return best
 
     def outcome(self, subscription: Subscription) -> Found | None:
-        """What is found if one alternative matches, else None. Of very many mappings the first found count."""
-        return match_one(subscription, self.closed, self._first_mappings)
+        """What is found if one alternative matches, else None. Of very many mappings the first found count.
+
+        A subscription that is given up is a ``TooManyMappingsError``.
+        """
+        return match_one(subscription, self.closed, self._mappings_of)
+
+    def _mappings_of(self, pattern: Pattern, _event: ClosedEvent) -> Iterator[Mu]:
+        return self.mappings(pattern)
 
     def _fit(self, alternative: Alternative) -> float | None:
         """How well an alternative's pattern fits at best; None if it does not, or its residual has no solution."""
         pattern, residual = alternative.pattern, alternative.residual
         if pattern.needs_home and self.closed.home is None:
             return None
-        found = self._first_mappings(pattern, self.closed)
+        found = self.mappings(pattern)
         fits = (degree(pattern, mu, self.closed)[0] if pattern.is_graded else 1.0 for mu in found)
         best = max(fits, default=None) if pattern.is_graded else next(fits, None)
         if best is None or residual is None or solutions(residual, self.closed) is not None:
             return best
         return None
 
-    def _first_mappings(self, pattern: Pattern, _event: ClosedEvent) -> Iterator[Mu]:
-        return islice(self.mappings(pattern), MOST_MAPPINGS)
-
     def mappings(self, pattern: Pattern) -> Iterator[Mu]:
-        """Every mapping of the pattern's variables under which the pattern holds, each once."""
+        """The mappings of the pattern's variables under which the pattern holds, each once.
+
+        They are all, or those that ``MOST_STEPS`` lead to. If these lead to none, it is a ``TooManyMappingsError``.
+        """
         steps = list(self._steps(pattern))
+        if prod(map(self._width, steps)) > MOST_STEPS:
+            self._put_in_order()
         checks = self._checks(pattern, steps)
         if not all(check({}) for check in checks[0]):
             return
         if not steps:
             yield {}
             return
+        taken, found = 0, False
         ways = [self._extend({}, steps[0])]
         while ways:
             mu = next(ways[-1], None)
             if mu is None:
                 ways.pop()
-            elif all(check(mu) for check in checks[len(ways)]):
+                continue
+            taken += 1
+            if taken > MOST_STEPS:
+                if found:
+                    return
+                raise TooManyMappingsError(f"no mapping was found in {MOST_STEPS:,} steps")
+            if all(check(mu) for check in checks[len(ways)]):
                 if len(ways) == len(steps):
+                    found = True
                     yield mu
                 else:
                     ways.append(self._extend(mu, steps[len(ways)]))
+
+    def _width(self, step: Step) -> int:
+        """How many ways there are at most to take a step."""
+        return len(self.closed.vertices) if isinstance(step, Variable) else self._count(step)
+
+    def _put_in_order(self) -> None:
+        """From now on, look at arcs and vertices in the order of their texts."""
+        if not self._ordered:
+            self._ordered = True
+            self._indexes.clear()
 
     def _steps(self, pattern: Pattern) -> Iterator[Step]:
         """Arcs in an order in which each touches what is bound where possible, then the variables of no arc."""
@@ -128,8 +163,12 @@ class Verifier:
     def _openness(self, arc: Arc, bound: set[Variable]) -> tuple[int, int]:
         """How much an arc leaves open: its unbound ends, then how many arcs of the event have its property."""
         ends = sum(isinstance(end, Variable) and end not in bound for end in (arc.subject, arc.object))
-        known = not isinstance(arc.property, Variable)
-        return ends, len(self._index(arc.scope).by_property.get(arc.property if known else None, ()))  # type: ignore[arg-type]
+        return ends, self._count(arc)
+
+    def _count(self, arc: Arc) -> int:
+        """How many arcs of the event have an arc's property."""
+        known = None if isinstance(arc.property, Variable) else arc.property
+        return len(self._index(arc.scope).by_property.get(known, ()))
 
     def _checks(self, pattern: Pattern, steps: list[Step]) -> list[list[Check]]:
         """What is to be checked before the first step, and after each."""
@@ -211,7 +250,8 @@ class Verifier:
     def _extend(self, mu: Mu, step: Step) -> Iterator[Mu]:
         """The mapping extended in every way that a step allows."""
         if isinstance(step, Variable):
-            return ({**mu, step: vertex} for vertex in self.closed.vertices)
+            vertices = sorted(self.closed.vertices, key=str) if self._ordered else self.closed.vertices
+            return ({**mu, step: vertex} for vertex in vertices)
         parts = (step.subject, step.property, step.object)
         subject, object_ = (image(mu, end, self.closed) for end in (step.subject, step.object))
         known = step.property if isinstance(step.property, NamedNode) else mu.get(step.property)
@@ -221,14 +261,15 @@ class Verifier:
 
     def _index(self, scope: Scope) -> _ArcIndex:
         if scope not in self._indexes:
-            self._indexes[scope] = _ArcIndex(arcs_of(self.closed, scope))
+            arcs = arcs_of(self.closed, scope)
+            self._indexes[scope] = _ArcIndex(sorted(arcs, key=_text) if self._ordered else arcs)
         return self._indexes[scope]
 
 
 class _ArcIndex:
     """Arcs by property and by either end; under the property None are all."""
 
-    def __init__(self, arcs: frozenset[Triple]) -> None:
+    def __init__(self, arcs: Collection[Triple]) -> None:
         self.arcs = arcs
 
     @cached_property
@@ -269,6 +310,10 @@ def _bound(mu: Mu, unbound: list[tuple[int, Variable]], found: Iterator[Triple])
         extended = dict(mu)
         if all(extended.setdefault(variable, arc[i]) == arc[i] for i, variable in unbound):
             yield extended
+
+
+def _text(arc: Triple) -> tuple[str, ...]:
+    return tuple(map(str, arc))
 
 
 def _injective(pattern: Pattern, event: ClosedEvent, mu: Mu) -> bool:

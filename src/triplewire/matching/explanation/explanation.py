@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from triplewire.concepts.closure import ClosedEvent, close
@@ -112,7 +113,9 @@ class _Trial:
             pattern_holds = pattern_holds and finding.holds
             yield finding
         if alternative.residual is not None:
-            rows = solutions(alternative.residual, self.closed) if pattern_holds else None
+            rows = None
+            with suppress(TooManyMappingsError):  # what is given up does not match
+                rows = solutions(alternative.residual, self.closed) if pattern_holds else None
             told = len(rows) if rows is not None and alternative.residual.form == "SELECT" else None
             yield Finding(alternative.residual, rows is not None, ResidualReason(pattern_holds, told))
 
