@@ -7,15 +7,17 @@ from contextlib import suppress
 from datetime import timedelta
 from math import ceil
 
+import pytest
 from sqlalchemy import Connection, Engine, event
 
 from tests.broker.clients import notify
 from tests.broker.sending import OLD, Clock, turn
+from triplewire.broker.delivery import dispatcher
 from triplewire.broker.delivery.addresses import Addresses, networks
 from triplewire.broker.delivery.dispatcher import AT_ONCE, GROUP, Dispatcher
 from triplewire.store import Standing, Store, Webhook
 
-LIVE, DEAD = 2 * GROUP, AT_ONCE[Standing.FAILING]
+LIVE, DEAD = 2 * GROUP, AT_ONCE[Standing.FAILING] * 3 // 4  # as many as one owner may have under way
 
 
 class Hosts:
@@ -57,22 +59,22 @@ def test_the_living_are_called_before_the_dead_of_any_priority_and_all_are_read_
         urls += [f"http://127.0.1.{n}:{port}/live" for n in range(LIVE)]
         for url in urls:
             store.subscribe({"id": url, "priority": 9 if "dead" in url else 0}, webhook=Webhook(url, OLD))
-        dispatcher = Dispatcher(store, Addresses(networks(["127.0.0.0/8"])), clock=clock, jitter=lambda: 0.5)
+        sending = Dispatcher(store, Addresses(networks(["127.0.0.0/8"])), clock=clock, jitter=lambda: 0.5)
         notify(store, *urls)
         hosts.answering.set()
-        await turn(dispatcher)  # now it is known who is dead
+        await turn(sending)  # now it is known who is dead
         clock.forward(timedelta(minutes=1))
         notify(store, *urls)
         hosts.answering.clear()
         hosts.called.clear()
         event.listen(Engine, "begin", note)
-        await dispatcher.look()
+        await sending.look()
         while len(hosts.called) < len(urls):
             await asyncio.sleep(0.01)
         event.remove(Engine, "begin", note)
         hosts.answering.set()
-        await dispatcher.settled()
-        await dispatcher.close()
+        await sending.settled()
+        await sending.close()
         server.close()
         while hosts.connected:
             await asyncio.sleep(0.01)
@@ -82,3 +84,37 @@ def test_the_living_are_called_before_the_dead_of_any_priority_and_all_are_read_
     last = len(called) - called[::-1].index("live")
     assert called[:last].count("dead") <= GROUP, "only those that were prepared while the last live ones were called"
     assert len(transactions) <= 1 + 2 * ceil((LIVE + DEAD) / GROUP)
+
+
+def test_somebody_with_many_slow_receivers_does_not_delay_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(dispatcher.AT_ONCE, Standing.NEW, 8)
+    monkeypatch.setattr(dispatcher, "MOST_OF_ONE", 16)
+
+    async def scenario() -> list[str]:
+        hosts = Hosts()
+        server = await asyncio.start_server(hosts, "0.0.0.0", 0)
+        port = server.sockets[0].getsockname()[1]
+        slow = [f"http://127.0.2.{n}:{port}/slow" for n in range(30)]
+        quick = f"http://127.0.1.1:{port}/live"
+        for url in slow:
+            store.subscribe({"id": url, "priority": 9}, "flood", Webhook(url, OLD))
+        store.subscribe({"id": quick}, "other", Webhook(quick, OLD))
+        sending = Dispatcher(store, Addresses(networks(["127.0.0.0/8"])), clock=Clock())
+        notify(store, *slow)
+        assert not await sending.look(), "some of so many are left for later"
+        while len(hosts.called) < 6:
+            await asyncio.sleep(0.01)
+        notify(store, quick)
+        await sending.look()
+        while "live" not in hosts.called:  # which none of the slow ones has answered by now
+            await asyncio.sleep(0.01)
+        called = list(hosts.called)
+        hosts.answering.set()
+        await sending.settled()
+        await sending.close()
+        server.close()
+        while hosts.connected:
+            await asyncio.sleep(0.01)
+        return called
+
+    assert sorted(asyncio.run(scenario())) == ["live"] + ["slow"] * 6

@@ -234,7 +234,7 @@ def test_a_receiver_that_takes_nothing_for_days_is_stopped_before_much_is_put_as
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 4), st.data())
-def test_a_free_place_goes_to_the_highest_priority_then_to_who_came_first(
+def test_a_free_place_goes_to_the_highest_priority_of_an_owner_then_to_who_came_first(
     priorities: list[int], places: int, data: st.DataObject
 ) -> None:
     gone = data.draw(st.sets(st.integers(0, 19)))
@@ -243,16 +243,16 @@ def test_a_free_place_goes_to_the_highest_priority_then_to_who_came_first(
         slots, order = Slots(places), []
 
         async def work(name: int, priority: int) -> None:
-            async with slots.at(priority):
+            async with slots.at(priority, "one"):
                 order.append(name)
                 await asyncio.sleep(0)
 
-        async def hold(release: asyncio.Event) -> None:
-            async with slots.at(0):
+        async def hold(release: asyncio.Event, owner: str) -> None:
+            async with slots.at(0, owner):
                 await release.wait()
 
         release = asyncio.Event()
-        holders = [asyncio.create_task(hold(release)) for _ in range(places)]
+        holders = [asyncio.create_task(hold(release, f"other {n}")) for n in range(places)]
         await asyncio.sleep(0)
         tasks = [asyncio.create_task(work(name, one)) for name, one in enumerate(priorities)]
         await asyncio.sleep(0)
@@ -260,8 +260,35 @@ def test_a_free_place_goes_to_the_highest_priority_then_to_who_came_first(
             tasks[name].cancel()
         release.set()
         await asyncio.gather(*tasks, *holders, return_exceptions=True)
-        async with slots.at(0):
+        async with slots.at(0, "one"):
             return order
 
     expected = [n for n in sorted(range(len(priorities)), key=lambda n: (-priorities[n], n)) if n not in gone]
     assert asyncio.run(scenario()) == expected
+
+
+def test_a_flood_leaves_places_to_others_and_the_next_goes_to_who_has_fewest() -> None:
+    async def scenario() -> list[str]:
+        slots, order = Slots(8), []
+
+        async def work(owner: str, release: asyncio.Event) -> None:
+            async with slots.at(9 if owner == "flood" else 0, owner):
+                order.append(owner)
+                await release.wait()
+
+        first, second = asyncio.Event(), asyncio.Event()
+        flood = [asyncio.create_task(work("flood", first if n == 0 else second)) for n in range(20)]
+        await asyncio.sleep(0)
+        others = [asyncio.create_task(work(name, second)) for name in ("a", "a", "a", "b")]
+        await asyncio.sleep(0)
+        assert order == ["flood"] * 6 + ["a", "a"]
+        first.set()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert order[8:] == ["b"]
+        second.set()
+        await asyncio.gather(*flood, *others)
+        return order
+
+    order = asyncio.run(scenario())
+    assert (order.count("flood"), order.count("a"), order.count("b")) == (20, 3, 1)

@@ -6,6 +6,7 @@ deliver again, and forward to leave something out; what a delivery left out by i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -160,7 +161,8 @@ class Deliveries(Part):
     def due(self, moment: datetime) -> list[Due]:
         """The deliveries of which something is to be sent now.
 
-        By their standing; of the same standing the highest priority first, then the longest due.
+        By their standing. Of the same standing all owners in turn; of one owner's the highest priority first, then the
+        longest due.
         """
         now = moment_of(moment)
         good = (deliveries.c.state == ACTIVE) & (deliveries.c.due <= now)
@@ -171,10 +173,17 @@ class Deliveries(Part):
                 and_(deliveries.c.digest == one, notifications.c.created < boundary(moment, one)) for one in periods
             )
             waiting = select(1).where(_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
-            named = deliveries.c.number, deliveries.c.subscription, deliveries.c.url
-            query = select(*named, STANDING).where(good, waiting)
+            named = deliveries.c.number, deliveries.c.subscription, revisions.c.owner, deliveries.c.url
+            stands = (revisions.c.id == deliveries.c.subscription) & revisions.c.until.is_(None)
+            query = select(*named, STANDING).join(revisions, stands).where(good, waiting)
             rows = connection.execute(query.order_by(STANDING, deliveries.c.priority.desc(), deliveries.c.due))
-            return [Due(row.number, row.subscription, row.url, Standing(row.standing)) for row in rows]
+            turns: Counter[tuple[int, str]] = Counter()
+            found = []
+            for row in rows:
+                turns[row.standing, row.owner] += 1
+                due = Due(row.number, row.subscription, row.owner, row.url, Standing(row.standing))
+                found.append((row.standing, turns[row.standing, row.owner], due))
+            return [due for *_, due in sorted(found, key=lambda one: one[:2])]
 
     def waiting(self, portions: Iterable[Portion]) -> list[list[Notification]]:
         """The notifications that are to be delivered next, for each portion; all read in one transaction."""

@@ -276,10 +276,11 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Due:
-    """A delivery that has something to send."""
+    """A delivery that has something to send, of somebody's subscription."""
 
     delivery: int
     subscription: str
+    owner: str
     url: str
     standing: Standing
 

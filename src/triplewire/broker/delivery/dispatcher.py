@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -37,6 +38,8 @@ WHOLE_TIMEOUT = 30
 """For a receiver that answers a byte at a time."""
 AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
 """How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
+MOST_OF_ONE = 512
+"""So many deliveries of one owner are under way, or wait for a place, at once; the others are looked at later."""
 GROUP = 32
 """So many are read, or prepared, together: the next ones are, while these are being sent."""
 
@@ -76,6 +79,7 @@ class Dispatcher:
         self._preparing: Together[tuple[Delivery, Parcel], Any] = Together(self._prepare, GROUP)
         self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._owners: Counter[str] = Counter()
         self._meters = meters or Meters()
 
     async def run(self) -> None:
@@ -86,8 +90,8 @@ class Dispatcher:
                 try:
                     newest = await asyncio.to_thread(self._store.last_notification)
                     if newest != seen or time.monotonic() - looked >= LONGEST_INTERVAL:
-                        await self.look()
-                        seen, looked = newest, time.monotonic()
+                        complete = await self.look()
+                        seen, looked = newest if complete else -1, time.monotonic()
                 except Exception as error:  # what waits is still there when the store answers again
                     log.error("cannot read deliveries: %s", error)
                     await asyncio.sleep(LONGEST_INTERVAL)
@@ -95,14 +99,22 @@ class Dispatcher:
         finally:
             await self.close()
 
-    async def look(self) -> None:
-        """Begin to send what is due now."""
+    async def look(self) -> bool:
+        """Begin to send what is due now, all in turn; whether that was all of it, as none has too much under way."""
         now = self._clock()
+        complete = True
         for due in await asyncio.to_thread(self._store.deliveries.due, now):
+            if due.delivery in self._under_way:
+                continue
+            if self._owners[due.owner] >= MOST_OF_ONE:
+                complete = False
+                continue
             circuit = self._circuits.of(due.url)
-            if due.delivery not in self._under_way and circuit.admits(now):
+            if circuit.admits(now):
                 circuit.under_way += 1
+                self._owners[due.owner] += 1
                 self._under_way[due.delivery] = asyncio.create_task(self._deliver(due, circuit))
+        return complete
 
     async def settled(self) -> None:
         """Wait until nothing is under way."""
@@ -128,6 +140,7 @@ class Dispatcher:
             log.error("the delivery of %r was interrupted: %s", due.subscription, type(error).__name__)
         finally:
             circuit.under_way -= 1
+            self._owners -= Counter([due.owner])
             self._circuits.forget(due.url)
             del self._under_way[due.delivery]
 
@@ -139,7 +152,7 @@ class Dispatcher:
         page = await self._parcels(known, waiting)
         for parcel in page:
             prepared = await self._prepared(known, parcel)
-            async with circuit.slots, self._slots[known.standing].at(known.terms.priority):
+            async with circuit.slots, self._slots[known.standing].at(known.terms.priority, due.owner):
                 if circuit.is_open(self._clock()):
                     return False
                 attempt = await self._attempt(known, parcel, prepared, circuit)
