@@ -45,6 +45,9 @@ GET    /openapi.json                                            401 401 200 200 
 GET    /sign-in                                                 200 200 303 303 303 303
 GET    /                                                        401 401 200 200 200 200
 GET    /v1/activity                                             401 401 200 200 200 200
+GET    /publish?mends=2                                         401 401 403 404 200 200
+GET    /dead-letters                                            401 401 403 200 200 200
+GET    /sources                                                 401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
 POST   /v1/events?dry-run=true                event             401 401 403 200 200 200
 POST   /v1/events?mends=2                     event             401 401 403 404 202 202

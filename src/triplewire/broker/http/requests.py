@@ -10,6 +10,7 @@ from http import HTTPStatus
 from secrets import token_hex
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.broker.http.problems import ProblemError
@@ -53,6 +54,8 @@ class Requests:
         token = request_id.set(id_)
         try:
             await self.app(scope, receive, answer)
+        except ClientDisconnect:
+            log.debug("a client went away before it had said all")
         except Exception:
             log.exception("a request failed unforeseen")
             if status:

@@ -30,6 +30,7 @@ from triplewire.lift.cloudevents import REQUIRED, Envelope, parse_envelope
 from triplewire.lift.documents import read_json, write_json
 from triplewire.lift.formats import LIFTERS, PDF
 from triplewire.lift.markup import xml_text
+from triplewire.lift.places import place_in
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import StoredEvent
 
@@ -140,7 +141,8 @@ def _parse_exact(body: bytes) -> Any:
         write_json(value).encode()
     except (EventError, ValueError, RecursionError) as error:
         reason = str(error).removeprefix("not JSON: ")
-        raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {reason}") from None
+        place = place_in({"data": body.decode("utf-8", "replace")}, reason)
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {reason}", **place) from None
     return value
 
 

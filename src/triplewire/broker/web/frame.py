@@ -18,7 +18,12 @@ from triplewire.lift.documents import write_json
 HERE = Path(__file__).parent
 STATIC = StaticFiles(directory=HERE / "static")
 
-PAGES = (("/", "Home"),)
+PAGES = (
+    ("/", "Home"),
+    ("/publish", "Publish"),
+    ("/dead-letters", "Dead letters"),
+    ("/sources", "Sources"),
+)
 """The pages that the frame leads to, in order, each with its title."""
 
 _templates = Jinja2Templates(directory=HERE / "templates")

@@ -1,6 +1,6 @@
 // What all pages share. Text is only ever set as text.
 //
-//   byId, element, filled      finding, making and filling elements
+//   byId, element, filled, drawing    finding, making and filling elements; those of a picture
 //   short, content, tellTime, ago, count    terms, events, times and numbers for people
 //   ask, Problem               asking the API: a JSON value, or a Problem with the words of the answer
 //   say, sayProblem            a word at the foot of the page; showProblem, send: one in a form, under its place
@@ -45,6 +45,11 @@ export function filled(template, fields) {
     else if (value !== undefined) place.textContent = value ?? "";
   }
   return made;
+}
+
+// The picture of an SVG text that the server has made.
+export function drawing(svg) {
+  return document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
 }
 
 // Times and numbers
