@@ -82,16 +82,16 @@ async function change(card, position, state) {
 const listing = new Listing(byId("letters"), byId("more"), byId("empty"), made);
 
 function query() {
-  const { contains, state } = filter.elements;
+  const { search, state } = filter.elements;
   const asked = new URLSearchParams({ limit: AT_ONCE });
-  if (contains.value.trim()) asked.set("contains", contains.value.trim());
+  if (search.value.trim()) asked.set("contains", search.value.trim());
   if (state.value) asked.set("state", state.value);
   return asked;
 }
 
 function show() {
-  const { contains, state } = filter.elements;
-  const isPlain = state.value === "open" && !contains.value.trim();
+  const { search, state } = filter.elements;
+  const isPlain = state.value === "open" && !search.value.trim();
   for (const text of byId("empty").querySelectorAll("[data-when]")) text.hidden = (text.dataset.when === "open") !== isPlain;
   newest = 0;
   return listing.show(`/v1/dead-letters?newest=true&${query()}`);

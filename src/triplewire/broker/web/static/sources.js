@@ -44,8 +44,9 @@ function texts(source) {
     lastRead: when(source.lastRead),
     lastSuccess: when(source.lastSuccess),
     next: next(source),
-    period: `${span(source.pause)}, ${source.lastChange ? `something was new ${when(source.lastChange)}` : "nothing was new yet"}`,
-    entries: `${count(source.published, "event")} published, ${source.known.toLocaleString()} known, ${count(source.reads, "reading")}`,
+    period: `every ${span(source.pause)}`,
+    lastChange: when(source.lastChange),
+    entries: `${count(source.published, "event")}, ${source.known.toLocaleString()} known`,
     pause: source.state === "paused" ? "Go on" : "Pause",
   };
 }
