@@ -59,6 +59,9 @@ def fill(client: httpx.Client, feed: str) -> None:
         client.post(
             "/v1/events", content=json.dumps(event), headers={"Content-Type": "application/cloudevents+json"}
         ).raise_for_status()
+    broken = {"specversion": "1.0", "id": "offer-7", "source": "http://example.org/shop", "type": "offer"}
+    broken |= {"datacontenttype": "text/turtle", "data": "@prefix ex: <http://example.org/> .\n_:H ex:price 7,50 ."}
+    client.post("/v1/events", content=json.dumps(broken), headers={"Content-Type": "application/cloudevents+json"})
     while (health := client.get("/healthz").json())["pipeline"] < health["log"]:
         time.sleep(0.2)
 
@@ -101,7 +104,15 @@ def on_tour(page: Page) -> None:
     page.locator("#tour-why").wait_for()
 
 
-SHOWN = {"home": on_tour}
+def written(page: Page) -> None:
+    """A publication, to be looked at."""
+    fields = {"Type": "Concert", "Subtype": "Garage rock", "Content": "Pink plays the Fargo dome"}
+    for label, text in fields.items():
+        page.get_by_label(label, exact=True).first.fill(text)
+    page.locator("#preview svg").wait_for()
+
+
+SHOWN = {"home": on_tour, "publish": written}
 """What is done on a page before its picture is taken."""
 
 

@@ -11,6 +11,8 @@ from tests.broker.clients import OFFER, cloudevent, publish, subscription
 from tests.web.conftest import User
 
 pytestmark = pytest.mark.slow
+PATIENCE = 180_000
+"""The pipeline may only be starting."""
 BROKEN = OFFER.replace("_:pc .", "\n_:pc oops .")
 
 
@@ -20,7 +22,7 @@ def test_what_was_refused_is_mended_and_republished(page: Page, user: User, chec
     publish(user.client, cloudevent("letter-2", source="urn:letters", datacontenttype="application/json", data="{"))
     page.goto("/dead-letters")
     cards = page.locator("#letters .card")
-    expect(cards).to_have_count(2)
+    expect(cards).to_have_count(2, timeout=PATIENCE)
     page.get_by_label("Reason, source or id contains").fill("well-formed TEXT/turtle")
     expect(cards).to_have_count(1)
     expect(cards).to_contain_text("letter-1")

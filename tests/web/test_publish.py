@@ -12,6 +12,8 @@ from tests.broker.clients import OFFER, cloudevent, subscription
 from tests.web.conftest import User
 
 pytestmark = pytest.mark.slow
+PATIENCE = 180_000
+"""The pipeline may only be starting."""
 
 
 def drop(page: Page, name: str, text: str) -> None:
@@ -48,7 +50,7 @@ def test_a_document_is_drawn_mended_and_published_and_the_notification_comes(
     expect(page.locator("#format option").first).to_have_text("As detected: Turtle")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.locator("#publish output")).to_contain_text("Published at position")
-    expect(page.locator("#published .told")).to_contain_text("publish-page was told of it.")
+    expect(page.locator("#published .told")).to_contain_text("publish-page was told of it.", timeout=PATIENCE)
     check(page)
 
 
