@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from triplewire.errors import UsageError
-from triplewire.store import Attempt, DeadLetter, Outcome, Portion, Store, Webhook
+from triplewire.store import Attempt, DeadLetter, Notification, Outcome, Portion, Store, Webhook
 
 FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -50,7 +50,7 @@ def send(store: Store, subscription: str, count: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_cut_that_the_pipeline_or_a_delivery_still_needs(store: Store, seed: int) -> None:
     rng = random.Random(seed)
-    told: dict[int, tuple[str, int]] = {}
+    told: dict[int, Notification] = {}
     for name in "abc":
         store.subscribe({"id": name}, webhook=Webhook(f"https://{name}.example/", "whsec_x") if name != "c" else None)
     for _ in range(15):
@@ -71,8 +71,19 @@ def test_nothing_is_cut_that_the_pipeline_or_a_delivery_still_needs(store: Store
                 assert kept(store)[-1:] == [newest][: bool(newest)]
                 assert store.deliveries.pending("ab") == waiting
         assert set(range(store.pipeline_position() + 1, store.last_position() + 1)) <= set(kept(store))
-        found = {one.number: (one.source, one.sequence) for one in store.notifications(limit=1000)}
-        assert told.items() <= found.items()
+        found = {one.number: one for one in store.notifications(limit=1000)}
+        gone = told.keys() - found.keys()
+        assert all(told[number].position <= store.cut_position() for number in gone)
+        assert all(
+            (told[number].source, told[number].sequence) == (one.source, one.sequence)
+            for number, one in found.items()
+            if number in told
+        )
+        for name in "abc":
+            last = max((one.sequence for one in told.values() if one.subscription == name), default=0)
+            left = [one.sequence for one in found.values() if one.subscription == name]
+            assert left == list(range(left[0], left[-1] + 1)) if left else last == 0
+            assert not left or left[-1] >= last, "a number would be given out twice"
         told = found
     send(store, "a", 1000)
     send(store, "b", 1000)
@@ -99,6 +110,35 @@ def test_events_go_by_age_and_by_size(store: Store) -> None:
     assert store.trim(most=(size + 1) // 2) == 5
     assert store.trim(FUTURE) == 9
     assert (kept(store), store.append([("source", "11", "{}")])) == ([10], [11])
+
+
+@pytest.mark.parametrize("state", ["paused", "stopped", "ended"])
+def test_a_delivery_that_is_not_at_work_holds_nothing_and_tells_what_it_has_missed(store: Store, state: str) -> None:
+    store.subscribe({"id": "s"}, webhook=Webhook("https://s.example/", "whsec_x"))
+    publish(store, 5)
+    store.record([Outcome(at, str(at), "s", 1.0, "[]") for at in (1, 2, 3, 5)], [], 4)
+    store.record([], [], 5)
+    delivery = store.deliveries.of(["s"])["s"]
+    assert store.trim(datetime.now(UTC)) == 0, "it is at work, and has sent nothing yet"
+    if state == "paused":
+        store.pause("s")
+    else:
+        store.deliveries.settle([Attempt(delivery, 1, "2026-01-01", "2026-01-01", "no answer", state)])
+    assert store.trim(datetime.now(UTC)) == 4
+    missed = store.deliveries.of(["s"])["s"].undelivered
+    left_out = store.deliveries.omissions(delivery.number, 0, 10)
+    assert (missed, {one.reason for one in left_out}) == (
+        3,
+        {"the event was not kept any longer while nothing was sent"},
+    )
+    assert [one.sequence for one in store.notifications()] == [4]
+    store.pause("s", False)
+    assert store.trim(datetime.now(UTC)) == 4
+    waiting = store.deliveries.waiting([Portion(store.deliveries.of(["s"])["s"], 10)])[0]
+    assert [(one.position, one.sequence) for one in waiting] == [(5, 4)]
+    publish(store, 1)
+    store.record([Outcome(6, "6", "s", 1.0, "[]")], [], 6)
+    assert [one.sequence for one in store.notifications()] == [4, 5]
 
 
 def test_what_tells_of_a_cut_event_stays_and_keeps_its_name(store: Store) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
     or_,
     select,
     true,
@@ -50,7 +51,7 @@ from triplewire.store.records import (
     Webhook,
 )
 from triplewire.store.revisions import current
-from triplewire.store.settling import settle
+from triplewire.store.settling import UNDELIVERED, settle
 from triplewire.store.tables import Number, contents, deliveries, mailboxes, notifications, omissions, revisions
 from triplewire.store.terms import Terms, boundary, terms_of
 
@@ -60,6 +61,7 @@ WEBSUB = "websub"
 """The one channel of which a subscription may have many deliveries, set up by others than its owner."""
 MOST_FOLLOWERS = 100
 FOR_EVER = "9999"
+TOO_OLD = "the event was not kept any longer while nothing was sent"
 AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
 
 STANDING = case(
@@ -353,11 +355,42 @@ def _of(owner: str | None) -> ColumnElement[bool]:
 
 
 def first_waiting(connection: Connection) -> int | None:
-    """The position of the first event of which something is yet to be sent, by any delivery that stands."""
+    """The position of the first event of which something is yet to be sent, by any delivery that is at work."""
     stands = deliveries.c.until.is_(None) | (deliveries.c.until > now())
-    first = select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(stands)
-    position: int | None = connection.scalar(first)
+    at_work = stands & (deliveries.c.state == ACTIVE)
+    position: int | None = connection.scalar(
+        select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(at_work)
+    )
     return position
+
+
+def pass_over(connection: Connection, upto: int) -> None:
+    """Have deliveries that are not at work go on, one day, after what is up to a position; list what they leave out."""
+    old = (deliveries.c.state != ACTIVE) & (notifications.c.position <= upto)
+    left_out = select(deliveries.c.number, notifications.c.number, *map(literal, (UNDELIVERED, TOO_OLD, now())))
+    columns = ("delivery", "notification", "kind", "reason", "created")
+    new = insert(omissions).from_select(columns, left_out.join(notifications, _waiting()).where(old, ~_is_omitted()))
+    if not connection.execute(new).rowcount:
+        return
+    behind = select(func.min(notifications.c.number)).where(_waiting(), notifications.c.position > upto)
+    newest = select(func.max(notifications.c.number)).where(_waiting())
+    own = omissions.c.delivery == deliveries.c.number
+    values = {
+        "last": func.coalesce(
+            behind.correlate(deliveries).scalar_subquery() - 1, newest.correlate(deliveries).scalar_subquery()
+        ),
+        "undelivered": select(func.count())
+        .where(own, omissions.c.kind == UNDELIVERED)
+        .correlate(deliveries)
+        .scalar_subquery(),
+    }
+    passed = select(1).where(_waiting(), notifications.c.position <= upto).correlate(deliveries).exists()
+    connection.execute(update(deliveries).where(deliveries.c.state != ACTIVE, passed).values(values))
+
+
+def _is_omitted() -> ColumnElement[bool]:
+    same = (omissions.c.delivery == deliveries.c.number) & (omissions.c.notification == notifications.c.number)
+    return select(1).where(same).correlate(deliveries, notifications).exists()
 
 
 def _waiting() -> ColumnElement[bool]:

@@ -1,19 +1,21 @@
-"""Letting go of old events. Nothing that somebody still needs is cut, however old it is and however much there is.
+"""Letting go of old events. Nothing that is being sent is cut, however old it is and however much there is.
 
 An event that a notification, a suggestion or a dead letter tells of leaves its place, its source and its id.
+Notifications go when they are too old themselves, and their events are gone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from triplewire.store.database import Part
-from triplewire.store.deliveries import first_waiting
+from triplewire.store.deliveries import first_waiting, pass_over
 from triplewire.store.marks import BEFORE, CUT, mark, set_mark
 from triplewire.store.moments import last_position, moment_of
-from triplewire.store.tables import dead_letters, events, notifications, suggestions
+from triplewire.store.tables import dead_letters, events, exceptions, lapses, notifications, omissions, suggestions
 
 STEP = 1000
 """How many events are cut in one transaction; writers wait for so many."""
@@ -31,7 +33,9 @@ class Retention(Part):
         """Cut events that were accepted before a time, and the oldest of those that hold more than ``most`` characters.
 
         Returns the position up to which events are no longer kept. Never cut are the newest event, events that the
-        pipeline may still read, and events that a delivery has yet to send.
+        pipeline may still read, and events that a delivery at work has yet to send. One that is paused, stopped, ended
+        or not confirmed has what is cut put aside as undelivered. Notifications of events that are cut go if they were
+        written before the time, but for the last of each subscription, from which its numbers go on.
         """
         surplus = 0 if most is None else self._size() - most
         date = "" if before is None else moment_of(before)
@@ -47,7 +51,27 @@ class Retention(Part):
                     upto, surplus = row.position, surplus - row.size
                 _cut(connection, cut, upto)
             if not rows or upto < rows[-1].position:
-                return upto
+                break
+        while date and self._forget(date, upto):
+            pass
+        return upto
+
+    def _forget(self, date: str, upto: int) -> bool:
+        """Delete some notifications of events up to a position, and say whether there may be more."""
+        later = notifications.alias()
+        same = (later.c.subscription == notifications.c.subscription) & (later.c.owner == notifications.c.owner)
+        is_last = ~select(1).where(same, later.c.number > notifications.c.number).correlate(notifications).exists()
+        old = (notifications.c.position <= upto) & (notifications.c.created < date)
+        chosen = select(notifications.c.number, notifications.c.position).where(old, ~is_last)
+        with self._writing() as connection:
+            rows = connection.execute(chosen.order_by(notifications.c.number).limit(STEP)).all()
+            numbers, positions = [row.number for row in rows], {row.position for row in rows}
+            for table in (notifications, exceptions):
+                connection.execute(delete(table).where(table.c.number.in_(numbers)))
+            connection.execute(delete(events).where(events.c.position.in_(positions), events.c.body == "", *_untold()))
+            for table in (lapses, omissions):
+                connection.execute(delete(table).where(table.c.created < date))
+        return len(rows) == STEP
 
     def _size(self) -> int:
         with self._reading() as connection:
@@ -63,9 +87,13 @@ def _not_needed(connection: Connection) -> int:
 
 def _cut(connection: Connection, after: int, upto: int) -> None:
     these = (events.c.position > after) & (events.c.position <= upto)
-    told = (
-        select(1).where(table.c.position == events.c.position) for table in (notifications, dead_letters, suggestions)
-    )
-    connection.execute(delete(events).where(these, *(~one.correlate(events).exists() for one in told)))
+    pass_over(connection, upto)
+    connection.execute(delete(events).where(these, *_untold()))
     connection.execute(update(events).where(these).values(body=""))
     set_mark(connection, CUT, upto)
+
+
+def _untold() -> Iterator[ColumnElement[bool]]:
+    """That nothing tells of an event."""
+    for table in (notifications, dead_letters, suggestions):
+        yield ~select(1).where(table.c.position == events.c.position).correlate(events).exists()
