@@ -7,7 +7,7 @@ TRIPLEWIRE_HOME ?= var
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help run test lint bench bench-full figures lock clean setup
+.PHONY: help run test lint bench bench-full figures screenshots lock clean setup
 .DEFAULT_GOAL := help
 
 help: ## Tell what can be made
@@ -34,6 +34,9 @@ bench-full: $(READY) ## The same with large sizes, as long as it takes
 
 figures: $(READY) ## Draw the lab's figures and write its page, docs/lab.md, from the data that was kept
 	$(BIN)/python -m benchmarks figures
+
+screenshots: $(READY) ## Take the pictures of the web page that the documentation shows
+	$(BIN)/python -m tests.web.screenshots
 
 lock: ## Choose the newest versions that fit together; do it with the oldest Python supported
 	@scratch=$$(mktemp -d) && trap 'rm -rf "$$scratch"' EXIT && set -e && \

@@ -169,7 +169,7 @@ def test_every_list_comes_in_pages_that_link_to_the_next(broker: httpx.Client, s
     notify(store, *(f"s{number}" for number in range(5)))
     for path in ("subscriptions", "ontologies", "notifications", "deliveries", "concepts", "synonyms"):
         whole = broker.get(f"/v1/{path}").json()
-        assert whole.keys() == {"items", "next"}
+        assert whole.keys() >= {"items", "next"}
         assert (len(whole["items"]) >= 5, whole["next"]) == (True, None)
         pages = [broker.get(f"/v1/{path}?limit=2")]
         while (link := pages[-1].links.get("next")) is not None:

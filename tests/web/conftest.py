@@ -36,8 +36,10 @@ FLAGS = [
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 AXE = AXE_FILE_PATH.read_text(encoding="utf-8")
 SERIOUS = ("serious", "critical")
+PATIENCE = 240_000
+"""Milliseconds: the pipeline may only be starting, on a busy machine."""
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def watched(browser: Browser, world: World, allowed: set[int], user: User | None
             wrong.append(f"{request.method} {request.url}: {request.failure}")
 
     context = browser.new_context(base_url=world.address, viewport=DESK, reduced_motion="reduce")  # type: ignore[arg-type]
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE)
     if user is not None:
         context.add_cookies([{"name": COOKIE, "value": user.token, "url": world.address, "sameSite": "Strict"}])
     context.on("console", on_console)

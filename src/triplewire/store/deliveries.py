@@ -350,8 +350,8 @@ def _own(subscriptions: Iterable[str]) -> ColumnElement[bool]:
 def _of(owner: str | None) -> ColumnElement[bool]:
     if owner is None:
         return true()
-    own = select(revisions.c.id).where(revisions.c.owner == owner, revisions.c.until.is_(None))
-    return deliveries.c.subscription.in_(own)
+    own = (revisions.c.id == deliveries.c.subscription) & (revisions.c.owner == owner) & revisions.c.until.is_(None)
+    return select(revisions.c.id).where(own).exists()  # by id: an owner may have very many
 
 
 def first_waiting(connection: Connection) -> int | None:

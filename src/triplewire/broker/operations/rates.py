@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 
-from triplewire.errors import StoreError
 from triplewire.store import Store
 
 EVERY = 2.0
@@ -41,7 +40,7 @@ class Rates:
     async def keep_looking(self) -> None:
         """Look every two seconds until cancelled, so that whoever comes sees what was before."""
         while True:
-            with suppress(StoreError):  # which whoever needs it will tell
+            with suppress(Exception):  # a courtesy, which the broker can do without
                 await asyncio.to_thread(self.looks)
             await asyncio.sleep(EVERY)
 

@@ -43,7 +43,9 @@ def _own(address: str) -> str:
         return "/"
     page = "/" + parts.path.lstrip("/").partition("/")[0]
     is_ours = page in dict(PAGES) and not parts.netloc and not parts.path.startswith("//")
-    return quote(parts.path) + (f"?{quote(parts.query, safe='=&%')}" if parts.query else "") if is_ours else "/"
+    return (
+        quote(parts.path, safe="/%") + (f"?{quote(parts.query, safe='=&%')}" if parts.query else "") if is_ours else "/"
+    )
 
 
 def answer_with_pages(app: FastAPI) -> None:

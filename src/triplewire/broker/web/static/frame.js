@@ -293,6 +293,8 @@ document.querySelectorAll("time:not(.ago)").forEach(tellTime);
 const tellAll = () => document.querySelectorAll("time.ago").forEach(ago);
 tellAll();
 setInterval(tellAll, 30000);
-check();
-setInterval(check, CHECK_EVERY);
-document.addEventListener("visibilitychange", check);
+if (byId("progress")) {
+  check();
+  setInterval(check, CHECK_EVERY);
+  document.addEventListener("visibilitychange", check);
+}
