@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.broker.clients import OFFER, cloudevent, subscription
+from tests.lift.documents import pdf
 from tests.web.conftest import User
 
 pytestmark = pytest.mark.slow
@@ -112,6 +113,12 @@ def test_every_format_is_known_by_name_or_content_and_can_be_corrected(page: Pag
         expect(page.locator("#format option").first).to_have_text(f"As detected: {format_}")
         expect(page.locator("section[aria-labelledby=preview-title]")).to_contain_text(said)
         expect(page.get_by_role("alert")).to_be_hidden()
+    file = {"name": "x.pdf", "mimeType": "application/pdf", "buffer": pdf()}
+    page.get_by_label("A file").set_input_files(files=[file])  # type: ignore[list-item]
+    expect(page.locator("#format option").first).to_have_text("As detected: PDF, its metadata")
+    expect(page.locator("#preview svg")).to_be_visible()
+    page.get_by_role("button", name="Take it out").click()
+    expect(page.locator("#preview svg")).to_have_count(0)
     drop(page, "a.json", '{"@context": {"@vocab": "urn:x:"}, "price": 7.5}')
     expect(page.locator("#preview pre")).to_contain_text("E0")
     page.get_by_label("Format").select_option(label="JSON")

@@ -211,7 +211,7 @@ function listen() {
 function told(found) {
   const card = cards.get(found.position);
   card.querySelector(".waiting")?.remove();
-  const why = element("a", { href: `/v1/notifications/${found.id}/explanation` }, "Why?");
+  const why = element("a", { href: `/notifications/${found.id}` }, "Why?");
   card.append(element("p", { class: "told" }, element("strong", {}, found.subscription), " was told of it. ", why));
 }
 

@@ -44,7 +44,7 @@ function texts(source) {
     lastRead: when(source.lastRead),
     lastSuccess: when(source.lastSuccess),
     next: next(source),
-    period: `every ${span(source.pause)}`,
+    period: `every ${span(source.pause).replace(/^1 /, "")}`,
     lastChange: when(source.lastChange),
     entries: `${count(source.published, "event")}, ${source.known.toLocaleString()} known`,
     pause: source.state === "paused" ? "Go on" : "Pause",
