@@ -45,6 +45,7 @@ GET    /openapi.json                                            401 401 200 200 
 GET    /sign-in                                                 200 200 303 303 303 303
 GET    /                                                        401 401 200 200 200 200
 GET    /v1/activity                                             401 401 200 200 200 200
+GET    /subscribe?edit=s                                        401 401 403 200 200 200
 GET    /publish?mends=2                                         401 401 403 404 200 200
 GET    /dead-letters                                            401 401 403 200 200 200
 GET    /sources                                                 401 401 403 200 200 200

@@ -167,6 +167,24 @@ def test_a_misspelt_search_finds_what_was_meant_and_says_so(news: httpx.Client) 
     assert news.get("/v1/concepts", params={"search": "Movie"}).json()["misspelt"] is False
 
 
+def test_a_search_tells_what_an_interest_would_mean_by_the_word(news: httpx.Client) -> None:
+    for word, meant in (
+        ("cinemas", ["Movie"]),
+        ("P!NK", ["Pink"]),
+        ("pop", ["Pop"]),
+        ("mov", []),
+        ("grunge", []),
+        ("", []),
+    ):
+        found = news.get("/v1/concepts", params={"search": word}).json()
+        assert found["called"] == [f"{NEWS}{name}" for name in meant], word
+        assert [one["concept"] for one in found["items"][: len(meant)]] == found["called"]
+        told = news.post(
+            "/v1/subscriptions?dry-run=true", json={"language": "interest", "pattern": {"concepts": [word]}}
+        )
+        assert (told.status_code == 200) is bool(meant)
+
+
 def test_a_synonym_is_added_with_author_and_reason(news: httpx.Client, store: Store) -> None:
     subscribe(news, "john", {"concepts": ["Movie"]})
     body = {"concept": "cinema", "word": "Spielfilm", "language": "de", "author": "ann", "reason": "for the Germans"}

@@ -13,10 +13,13 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.outline import Kind, Node, Outline, outline
 from triplewire.concepts.spelling import Spelling
 from triplewire.concepts.words import fold
+from triplewire.rdf.names import declared_prefixes
 from triplewire.rdf.terms import RDFS, SKOS, Resource
 
 DEFINITIONS = (SKOS.definition, RDFS.comment, SKOS.scopeNote)
 """What says in words what a term means, the best first."""
+
+BEGINNING = 20_000
 
 
 class Catalogue:
@@ -41,6 +44,14 @@ class Catalogue:
                 if property_ in DEFINITIONS and isinstance(text, Literal):
                     found[subject].append((DEFINITIONS.index(property_), text))
         return {term: tuple(text for _, text in sorted(texts, key=lambda one: one[0])) for term, texts in found.items()}
+
+    @cached_property
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes that the ontology's documents declare at their beginnings."""
+        found: dict[str, str] = {}
+        for one in self._documents:
+            found |= declared_prefixes(one["text"][:BEGINNING])
+        return found
 
 
 class Section:

@@ -146,7 +146,7 @@ def explain_trial(
     record = parse_json(subscription.encode("utf-8", "surrogatepass"))
     if not isinstance(record, dict):
         raise ProblemError(HTTPStatus.BAD_REQUEST, "'subscription' should be a JSON object")
-    return _explained(*tried({"id": "subscription", **record}, position, event, shared), media_type)
+    return _explained(*tried({"id": "as written", **record}, position, event, shared), media_type)
 
 
 def tried(

@@ -39,14 +39,18 @@ def list_concepts(
     """The concepts that interests may name, or the terms of another kind.
 
     If a text is searched for, those whose words have it in them: those that are called just so first, then those that
-    begin so. If there is none, those that it is most likely a misspelling of, and ``misspelt`` is true.
+    begin so. If there is none, those that it is most likely a misspelling of, and ``misspelt`` is true. ``called`` are
+    those that an interest means by the text, be it in the plural or without its accents.
     """
     catalogue = shared.models.catalogue()
-    section = catalogue.section(kind)
-    found = section.search(search)
-    misspelt = not found
+    section, model = catalogue.section(kind), catalogue.model
+    called = [term for term in model.concepts_called(search) if search and term in section.outline.nodes]
+    found = list(dict.fromkeys([*called, *section.search(search)]))
     return page.of_all(
-        found or section.nearest(search), lambda concept: _shown(concept, section, catalogue.model), misspelt=misspelt
+        found or section.nearest(search),
+        lambda concept: _shown(concept, section, model),
+        misspelt=not found,
+        called=[term.value for term in called],
     )
 
 

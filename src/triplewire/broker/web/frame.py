@@ -20,6 +20,7 @@ STATIC = StaticFiles(directory=HERE / "static")
 
 PAGES = (
     ("/", "Home"),
+    ("/subscribe", "Subscribe"),
     ("/publish", "Publish"),
     ("/dead-letters", "Dead letters"),
     ("/sources", "Sources"),

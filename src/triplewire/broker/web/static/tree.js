@@ -82,7 +82,7 @@ export class Tree {
   async #load(list, parent, limit = PAGE) {
     const query = new URLSearchParams({ kind: this.kind, limit });
     if (parent) query.set("of", parent.concept);
-    if (list.after) query.set("after", list.after);
+    if (list.cursor) query.set("after", list.cursor);
     list.setAttribute("aria-busy", "true");
     try {
       const page = await ask(`/v1/concepts/children?${query}`);
@@ -91,7 +91,7 @@ export class Tree {
       const before = list.children.length;
       const items = page.items.map((branch, place) => this.#item(branch, parent, before + place + 1, count));
       list.append(...items);
-      list.after = page.next;
+      list.cursor = page.next;
       if (page.next) list.append(this.#more(list, parent, count));
       return items[0];
     } catch (problem) {
@@ -104,7 +104,7 @@ export class Tree {
   async #find(list, iri) {
     for (;;) {
       const found = [...list.children].find((item) => item.branch?.concept === iri);
-      if (found || !list.after) return found;
+      if (found || !list.cursor) return found;
       await this.#load(list, list.parentElement.branch ?? null, MOST);
     }
   }
