@@ -19,8 +19,8 @@ from zlib import crc32
 
 from pyoxigraph import NamedNode
 
-from benchmarks import forest as filters
 from benchmarks.report import report
+from benchmarks.workloads import attributes as filters
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine.files import HEADER
 from triplewire.matching.engine.folder import current_name

@@ -14,7 +14,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from benchmarks.report import report
-from triplewire.concepts.load import load_model
+from benchmarks.stw import STW, model
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.synonyms import Dictionary
 from triplewire.matching.engine.interests import Interests
@@ -23,7 +23,6 @@ from triplewire.matching.engine.scorer import Scorer
 from triplewire.matching.engine.texts import Texts
 from triplewire.rdf.graph import Graph
 
-STW = Path(__file__).parents[2] / "shared/data/stw"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NO_GRAPH = Graph(())  # nobody attached new words to the model
 
@@ -31,7 +30,7 @@ NO_GRAPH = Graph(())  # nobody attached new words to the model
 def main() -> None:
     spotting()
     if STW.exists():
-        matching(load_model([STW / "stw-skos.ttl"]))
+        matching(model())
     else:
         print(f"The STW thesaurus is not at {STW}, and is left out.")
 

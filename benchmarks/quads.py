@@ -59,7 +59,7 @@ def joined(texts: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
-def main(events: int = 5_000) -> None:
+def main(events: int = 5_000, rounds: int = 7) -> None:
     rng = random.Random(1)
     index = Index.build([subscription(rng, i) for i in range(2_000)], ConceptModel())
     (segment,) = index._now().segments
@@ -69,7 +69,7 @@ def main(events: int = 5_000) -> None:
     quick = QuickEncoder(segment.encoder, reader)
     given = (*joined(texts), *joined([b"_:H"] * events))
     times = np.full(5, np.inf)
-    for _ in range(7):
+    for _ in range(rounds):
         marks = [time.thread_time()]
         documents = reader.read(*given)
         marks.append(time.thread_time())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,10 @@ def pattern(rng: random.Random) -> tuple[str, Any]:
     return "gtopss", [["?x", "ex:author", "?y", [], below], ["?x", "ex:year", "?z", [], after]]
 
 
-def main() -> None:
+def main(counts: Sequence[int] = (100, 300, 1_000)) -> None:
     model = load_model([Path(__file__).parents[1] / "examples/auction/ontology.ttl"])
     rows: list[dict[str, object]] = []
-    for count in (100, 300, 1_000):
+    for count in counts:
         rng = random.Random(count)
         drawn = [pattern(rng) for _ in range(count)]
         records = [

@@ -22,8 +22,6 @@ from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.warmup import warm
 from triplewire.testing import cloud_event
 
-SIZE, RUNS = 10_000, 9
-
 STAGES = """
 import sys, time
 marks = [("Python", time.process_time(), 0.0)]
@@ -53,20 +51,20 @@ print(json.dumps(marks))
 EVENT = "@prefix : <http://example.org/> . _:H :p1 _:a ; a :C1 . _:a :p2 _:b ; a :C2 . _:b a :C3 ."
 
 
-def stages(index: Path, event: Path) -> list[dict[str, object]]:
+def stages(index: Path, event: Path, runs: int) -> list[dict[str, object]]:
     """The stages of a process that imports, opens and matches."""
-    runs = [json.loads(_ran(["-c", STAGES, str(index), str(event)])[0]) for _ in range(RUNS)]
-    marks = min(runs, key=lambda run: run[-1][1])
+    all_ = [json.loads(_ran(["-c", STAGES, str(index), str(event)])[0]) for _ in range(runs)]
+    marks = min(all_, key=lambda run: run[-1][1])
     rows = [_row(marks[0][0], marks[0][1], 0.0)]
     for before, after in pairwise(marks):
         rows.append(_row(after[0], after[1] - before[1], after[2] - before[2]))
     return [*rows, _row("all of these", marks[-1][1], marks[-1][2])]
 
 
-def command(index: Path, event: Path) -> dict[str, object]:
+def command(index: Path, event: Path, runs: int) -> dict[str, object]:
     """The command that does the same."""
     arguments = ["-m", "triplewire", "match", "--index", str(index), "--events", str(event)]
-    _, cpu, clock = min((_ran(arguments) for _ in range(RUNS)), key=lambda run: run[1])
+    _, cpu, clock = min((_ran(arguments) for _ in range(runs)), key=lambda run: run[1])
     return _row("`triplewire match --index`", cpu, clock)
 
 
@@ -86,17 +84,17 @@ def _row(stage: str, cpu: float, clock: float) -> dict[str, object]:
     return {"stage": stage, "processor, ms": f"{cpu * 1000:.0f}", "clock, ms": f"{clock * 1000:.0f}"}
 
 
-def main() -> None:
+def main(size: int = 10_000, runs: int = 9) -> None:
     warm()
     rng = random.Random(1)
     with TemporaryDirectory() as folder:
         place, event = Path(folder, "index"), Path(folder, "event.ndjson")
-        index = Index.build((ops_sized(rng, number) for number in range(SIZE)), MODEL)
+        index = Index.build((ops_sized(rng, number) for number in range(size)), MODEL)
         index.save(place)
         index.close()
         event.write_text(json.dumps(cloud_event(EVENT)) + "\n")
-        rows = [*stages(place, event), command(place, event)]
-    told = f"{(__doc__ or '').strip()}\n\nAn index of {SIZE:,} patterns of ten vertices, kernels compiled before."
+        rows = [*stages(place, event, runs), command(place, event, runs)]
+    told = f"{(__doc__ or '').strip()}\n\nAn index of {size:,} patterns of ten vertices, kernels compiled before."
     report("start", told, rows)
 
 

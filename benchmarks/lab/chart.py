@@ -26,12 +26,12 @@ MARKS = ["circle", "square", "diamond", "triangle"]
 
 @dataclass(frozen=True)
 class Axis:
-    """``numbers`` is false where only a shape is known. A linear axis begins at zero unless ``zero`` is false."""
+    """``numbers`` is false where only a shape is known. A linear axis begins at zero; ``shown`` are always on it."""
 
     label: str
     scale: Literal["linear", "log"] = "linear"
     numbers: bool = True
-    zero: bool = True
+    shown: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,33 @@ class Panel:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar for each name, with its value written beside it; ``log`` where they differ by orders of magnitude."""
+    """A bar for each name, with its value written beside it; ``log`` where they differ by orders of magnitude.
+
+    ``most`` is what the longest could be, where several stand side by side. ``line`` is a value to compare with, and
+    its name. Where some are ``ours``, the others are grey.
+    """
 
     title: str
     label: str
     values: Sequence[tuple[str, float]]
     log: bool = False
     note: str = ""
+    most: float = 0.0
+    line: tuple[float, str] | None = None
+    ours: tuple[str, ...] = ()
 
 
 def svg(title: str, told: str, panels: Sequence[Panel | Bars]) -> str:
-    """Panels in rows of two. ``told`` is what a reader who cannot see the chart is given."""
+    """Panels in rows of two; one that is left over is as wide as two. ``told`` is for those who cannot see it."""
     across = WIDTH + LEFT + RIGHT
+    width = across * min(2, len(panels))
     parts, y = list[str](), 0
     for first in range(0, len(panels), 2):
         row = panels[first : first + 2]
+        wide = width // len(row) - LEFT - RIGHT
         for number, panel in enumerate(row):
-            parts.append(f'<g transform="translate({across * number} {y})">{_panel(panel)}</g>')
+            parts.append(f'<g transform="translate({across * number} {y})">{_panel(panel, wide)}</g>')
         y += max(map(_height, row))
-    width = across * min(2, len(panels))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" width="{width}" height="{y}" role="img"'
     return (
         f'{head} aria-labelledby="t d"><title id="t">{escape(title)}</title><desc id="d">{escape(told)}</desc>\n'
@@ -83,10 +91,10 @@ def svg(title: str, told: str, panels: Sequence[Panel | Bars]) -> str:
     )
 
 
-def _panel(panel: Panel | Bars) -> str:
+def _panel(panel: Panel | Bars, wide: int) -> str:
     heading = _text(LEFT - 46, 24, panel.title, "title")
     note = _text(LEFT - 46, 43, panel.note, "note") if panel.note else ""
-    return heading + note + (_bars(panel) if isinstance(panel, Bars) else _lines(panel))
+    return heading + note + (_bars(panel, wide) if isinstance(panel, Bars) else _lines(panel, wide))
 
 
 def _height(panel: Panel | Bars) -> int:
@@ -106,7 +114,7 @@ class _Span:
 
     @classmethod
     def of(cls, axis: Axis, values: Iterable[float]) -> _Span:
-        known = [value for value in values if axis.scale == "linear" or value > 0] or [1.0]
+        known = [value for value in (*axis.shown, *values) if axis.scale == "linear" or value > 0] or [1.0]
         return cls._log(axis, min(known), max(known)) if axis.scale == "log" else cls._linear(axis, known)
 
     @classmethod
@@ -122,7 +130,7 @@ class _Span:
 
     @classmethod
     def _linear(cls, axis: Axis, known: Sequence[float]) -> _Span:
-        low, high = (min(0.0, *known) if axis.zero else min(known)), max(known)
+        low, high = min(0.0, *known), max(known)
         if high == low:
             high = low + (abs(low) or 1)
         size = 10.0 ** math.floor(math.log10((high - low) / 4))
@@ -137,15 +145,15 @@ class _Span:
         return (value - self.low) / (self.high - self.low)
 
 
-def _lines(panel: Panel) -> str:
+def _lines(panel: Panel, wide: int) -> str:
     x = _Span.of(panel.x, (point[0] for line in panel.lines for point in line.points))
     y = _Span.of(panel.y, (point[1] for line in panel.lines for point in line.points))
-    parts = [_grid(x, y)]
+    parts = [_grid(x, y, wide)]
     taken = -1
     for number, line in enumerate(panel.lines):
         taken = taken + 1 if line.colour is None else line.colour
         places = [
-            (LEFT + WIDTH * x.share(a), TOP + HEIGHT * (1 - y.share(b)))
+            (LEFT + wide * x.share(a), TOP + HEIGHT * (1 - y.share(b)))
             for a, b in line.points
             if (a > 0 or panel.x.scale == "linear") and (b > 0 or panel.y.scale == "linear")
         ]
@@ -154,19 +162,19 @@ def _lines(panel: Panel) -> str:
     return "".join(parts)
 
 
-def _grid(x: _Span, y: _Span) -> str:
+def _grid(x: _Span, y: _Span, wide: int) -> str:
     parts = []
     for tick in y.ticks:
         at = TOP + HEIGHT * (1 - y.share(tick))
         if y.axis.numbers:
-            parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{LEFT + WIDTH}"/>')
+            parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{LEFT + wide}"/>')
             parts.append(_text(LEFT - 8, at + 4, number(tick), "tick", "end"))
     for tick in x.ticks if x.axis.numbers else ():
-        at = LEFT + WIDTH * x.share(tick)
+        at = LEFT + wide * x.share(tick)
         parts.append(f'<path class="grid" d="M{at:.1f} {TOP}V{TOP + HEIGHT}"/>')
         parts.append(_text(at, TOP + HEIGHT + 17, number(tick), "tick", "middle"))
-    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{TOP + HEIGHT}H{LEFT + WIDTH}"/>')
-    parts.append(_text(LEFT + WIDTH / 2, TOP + HEIGHT + 37, x.axis.label, "label", "middle"))
+    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{TOP + HEIGHT}H{LEFT + wide}"/>')
+    parts.append(_text(LEFT + wide / 2, TOP + HEIGHT + 37, x.axis.label, "label", "middle"))
     middle = TOP + HEIGHT / 2
     turned = f'transform="rotate(-90 16 {middle:.0f})"'
     parts.append(_text(16, middle, y.axis.label, "label", "middle", turned))
@@ -209,21 +217,25 @@ def _entry(line: Line, number_: int, colour: int) -> str:
     return f'<g class="c{colour} {line.style}">{sample}{mark}</g>' + _text(LEFT + 34, y, line.name, "entry")
 
 
-def _bars(panel: Bars) -> str:
+def _bars(panel: Bars, wide: int) -> str:
     axis = Axis(panel.label, "log" if panel.log else "linear")
-    span = _Span.of(axis, (value for _, value in panel.values))
+    span = _Span.of(axis, (panel.most, *(value for _, value in panel.values)))
     names = max((len(name) for name, _ in panel.values), default=0) * 6.4
     left = max(LEFT - 46, min(220, names)) + 30
-    wide = LEFT + WIDTH - left - 54
+    most = LEFT + wide - left - 54
     parts = []
     for row, (name, value) in enumerate(panel.values):
         y = TOP + BAR * row
-        length = max(2.0, wide * span.share(value)) if value > 0 or not panel.log else 2.0
+        length = max(2.0, most * span.share(value)) if value > 0 or not panel.log else 2.0
         parts.append(_text(left - 8, y + 14, name, "entry", "end"))
         parts.append(
             f'<rect class="c{row % len(COLOURS)} bar" x="{left}" y="{y + 2}" width="{length:.1f}" height="16"/>'
         )
         parts.append(_text(left + length + 6, y + 14, number(value), "tick"))
+    if panel.line:
+        at, name = left + most * span.share(panel.line[0]), panel.line[1]
+        parts.append(f'<path class="line" d="M{at:.1f} {TOP - 4}V{TOP + BAR * len(panel.values) + 2}"/>')
+        parts.append(_text(at, TOP - 8, name, "note", "middle"))
     told = panel.label + (", logarithmic" if panel.log else "")
     parts.append(_text(left, TOP + BAR * len(panel.values) + 20, told, "label"))
     return "".join(parts)
@@ -252,9 +264,12 @@ _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#33404d;stroke:none}.title{font-size:15px;font-weight:600;fill:#16202a}"
     ".note{font-size:12px;fill:#5a6875}.tick{font-size:11px;fill:#5a6875}.label{font-size:12.5px}"
     ".paper{fill:#fff}.grid{stroke:#e4e8ec;fill:none}.axis{stroke:#8b97a3;fill:none}"
+    ".line{stroke:#16202a;stroke-dasharray:4 3;fill:none}"
     "polyline{fill:none;stroke-width:2}.mark{stroke-width:1.2}.bar{stroke:none}"
     ".described polyline{stroke-dasharray:7 5}.published .mark{fill:#fff;stroke-width:2.4}"
     + _colours(COLOURS)
     + "@media(prefers-color-scheme:dark){text{fill:#d5dce3}.title{fill:#f2f5f8}.note,.tick{fill:#a3afbb}"
-    ".paper,.published .mark{fill:#161b21}.grid{stroke:#2b333b}.axis{stroke:#6d7986}" + _colours(DARK_COLOURS) + "}"
+    ".paper,.published .mark{fill:#161b21}.grid{stroke:#2b333b}.axis{stroke:#6d7986}.line{stroke:#f2f5f8}"
+    + _colours(DARK_COLOURS)
+    + "}"
 )
