@@ -49,6 +49,9 @@ GET    /subscribe?edit=s                                        401 401 403 200 
 GET    /publish?mends=2                                         401 401 403 404 200 200
 GET    /dead-letters                                            401 401 403 200 200 200
 GET    /sources                                                 401 401 403 200 200 200
+GET    /notifications                                           401 401 403 200 200 200
+GET    /notifications/1                                         401 401 403 303 200 200
+GET    /notifications/why-not?events=1                          401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
 POST   /v1/events?dry-run=true                event             401 401 403 200 200 200
 POST   /v1/events?mends=2                     event             401 401 403 404 202 202
@@ -68,6 +71,7 @@ PATCH  /v1/subscriptions/s                    webhook           401 401 403 404 
 DELETE /v1/subscriptions/s                                      401 401 403 404 200 200
 GET    /v1/notifications                                        401 401 403 200 200 200
 GET    /v1/notifications/stream?after=0                         401 401 403 200 200 200
+GET    /v1/notifications/1/less                                 401 401 403 404 200 200
 GET    /v1/inbox                                                401 401 403 200 200 200
 GET    /v1/inbox/unread                                         401 401 403 200 200 200
 POST   /v1/inbox/read?upto=1                                    401 401 403 200 200 200

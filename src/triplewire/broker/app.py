@@ -20,7 +20,7 @@ from triplewire.broker.http.openapi import describe
 from triplewire.broker.http.problems import answer_with_problems
 from triplewire.broker.http.requests import Hosts, Requests
 from triplewire.broker.model import Models
-from triplewire.broker.notifying import feeds, inbox, notifications
+from triplewire.broker.notifying import feeds, inbox, less, notifications
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations import activity, health, metrics
 from triplewire.broker.operations.rates import Rates
@@ -94,7 +94,7 @@ def create_app(
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
-    told = (events, letters, sources, subscriptions, notifications, inbox, deliveries)
+    told = (events, letters, sources, subscriptions, notifications, inbox, less, deliveries)
     for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, activity, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))

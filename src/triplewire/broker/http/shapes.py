@@ -121,6 +121,18 @@ SCHEMAS: dict[str, Schema] = {
     "Notification": one({"id": NUMBER, "subscription": TEXT, "sequence": NUMBER, "score": SCORE, **NOTIFIED}),
     "Inbox": one({"id": NUMBER, "subscription": TEXT, "score": SCORE, "read": TRUTH, **NOTIFIED}),
     "Unread": one({"unread": NUMBER, "most": NUMBER}),
+    "Less": one(
+        {
+            "subscription": TEXT,
+            "matches": TRUTH,
+            "means": TEXT,
+            "tag": TEXT,
+            "recent": one({"events": NUMBER, "matched": NUMBER, "complete": TRUTH}),
+            "ways": several(
+                one({"kind": TEXT, "says": TEXT, "patch": ANYTHING, "means": TEXT, "keeps": NUMBER, "drops": NUMBER})
+            ),
+        }
+    ),
     "Logged": one({"position": NUMBER, "id": TEXT, "source": TEXT, "type": TEXT, "received": TEXT}),
     "Suggestion": one({"id": NUMBER, "person": TEXT, "subscription": TEXT, "score": SCORE, **NOTIFIED}),
     "DeadLetter": one(
@@ -293,6 +305,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     **{(verb, "/v1/subscriptions/{subscription_id}"): named("Subscription") for verb in ("get", "patch")},
     ("delete", "/v1/subscriptions/{subscription_id}"): one({"id": TEXT, "until": NUMBER}),
     ("get", "/v1/notifications"): page("Notification"),
+    ("get", "/v1/notifications/{number}/less"): named("Less"),
     ("get", "/v1/inbox"): page("Inbox"),
     ("get", "/v1/inbox/unread"): named("Unread"),
     ("post", "/v1/inbox/read"): named("Unread"),

@@ -41,11 +41,23 @@ def list_inbox(
 
     A text is searched for in some thousands at a time: there may be a next page though this one is not full.
     """
-    reader = caller.name if unread else None
-    wanted = Wanted(caller.only, subscription, text.strip(), reader, _moment(since), _moment(until))
-    found, following = shared.store.inbox.newest(wanted, page.after or END, page.limit)
+    asked = wanted(caller, subscription, text, unread, since, until)
+    found, following = shared.store.inbox.newest(asked, page.after or END, page.limit)
     read = shared.store.inbox.read(caller.name, (one.number for one in found))
     return page.told([shown(one) | {"read": one.number in read} for one in found], following)
+
+
+def wanted(
+    caller: Caller,
+    subscription: str | None = None,
+    text: str = "",
+    unread: bool = False,
+    since: str | None = None,
+    until: str | None = None,
+) -> Wanted:
+    """Those of the caller's notifications that are asked for."""
+    reader = caller.name if unread else None
+    return Wanted(caller.only, subscription, text.strip(), reader, _moment(since), _moment(until))
 
 
 @router.get("/unread")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
 from pyoxigraph import NamedNode
 
 from triplewire.broker.access.gate import Caller
-from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import State
 from triplewire.broker.subscribing.subscriptions import own_subscriptions
-from triplewire.broker.subscribing.trial import PATIENCE
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.profile import event_profile
 from triplewire.concepts.proposed import publication_proposals
@@ -51,7 +47,7 @@ def preview(envelopes: Sequence[Envelope], caller: Caller, shared: State) -> dic
     known = shared.store.positions((one.source, one.id) for one in envelopes)
     items: list[dict[str, Any]] = []
     events: list[Event] = []
-    with _turn(shared):
+    with shared.recent.turn():
         for envelope in envelopes:
             if items and time.monotonic() > end:
                 break
@@ -60,17 +56,6 @@ def preview(envelopes: Sequence[Envelope], caller: Caller, shared: State) -> dic
             events += found
         trips = _trips(events, caller, shared, model) if caller.may(SUBSCRIBE) else None
     return {"dryRun": True, "count": len(envelopes), "items": items, "trips": trips}
-
-
-@contextmanager
-def _turn(shared: State) -> Iterator[None]:
-    """Few look at once, as it takes much of the processor."""
-    if not shared.recent.turns.acquire(timeout=PATIENCE):
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, "others are trying things out", {"Retry-After": "2"})
-    try:
-        yield
-    finally:
-        shared.recent.turns.release()
 
 
 def _read(envelope: Envelope, model: ConceptModel, shared: State) -> tuple[dict[str, Any], list[Event]]:

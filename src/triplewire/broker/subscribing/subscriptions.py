@@ -109,10 +109,10 @@ def read_subscription(
     ``lapses`` tells on how many events it was given up, as it takes too long to find out whether it matches, and of
     the last one the reason. It is no part of the tag.
     """
-    content = _content(caller, shared, subscription_id)
-    count, last = shared.store.lapses(subscription_id, content["owner"])
+    found = content(caller, shared, subscription_id)
+    count, last = shared.store.lapses(subscription_id, found["owner"])
     told = {"lapses": {"count": count, "last": asdict(last)}} if last is not None else {}
-    return tagged(content, if_none_match, told)
+    return tagged(found, if_none_match, told)
 
 
 @router.patch("/{subscription_id:path}")
@@ -132,7 +132,7 @@ def change_subscription(
     new: list[Proposal] = []
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
-        check_unchanged(_content(caller, shared, subscription_id), if_match)
+        check_unchanged(content(caller, shared, subscription_id), if_match)
         shared.allowance.check_record(merged(record, _writable(body)))
         changed, parsed = understood(merged(record, _writable(body)), revision.owner, shared.store, model)
         new.extend(proposals(changed, parsed, model))
@@ -142,9 +142,9 @@ def change_subscription(
 
     deliver = _delivering(caller, shared, revision, body)
     if not _writable(body):
-        check_unchanged(_content(caller, shared, subscription_id), if_match)
+        check_unchanged(content(caller, shared, subscription_id), if_match)
         deliver()
-        return tagged(_content(caller, shared, subscription_id), None)
+        return tagged(content(caller, shared, subscription_id), None)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
@@ -160,7 +160,7 @@ def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_mat
     shared.subscription(subscription_id, caller)
 
     def check() -> None:
-        check_unchanged(_content(caller, shared, subscription_id), if_match)
+        check_unchanged(content(caller, shared, subscription_id), if_match)
 
     try:
         return {"id": subscription_id, "until": shared.store.unsubscribe(subscription_id, check)}
@@ -168,7 +168,7 @@ def unsubscribe(caller: Subscriber, shared: Shared, subscription_id: str, if_mat
         raise _unknown(subscription_id) from None
 
 
-def _content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
+def content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
     """What a GET shows of a subscription."""
     revision = shared.subscription(id_, caller)
     reason = problem(revision.record, shared.models.current())
@@ -178,7 +178,7 @@ def _content(caller: Caller, shared: State, id_: str) -> dict[str, Any]:
 
 def _answer(caller: Caller, shared: State, id_: str, told: dict[str, Any], status: HTTPStatus) -> ExactJSONResponse:
     """What is told of a subscription that was made or changed, with the tag that it has now."""
-    headers = {"ETag": tag_of(_content(caller, shared, id_))}
+    headers = {"ETag": tag_of(content(caller, shared, id_))}
     if status == HTTPStatus.CREATED:
         headers["Location"] = f"{router.prefix}/{quote(id_, safe='')}"
     return ExactJSONResponse(told | _delivered(shared, [id_]).get(id_, {}), status, headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
@@ -50,7 +51,18 @@ class Recent:
         self._lifting = lifting
         self._lifted: dict[int, tuple[Event, ...] | None] = {}
         self._changing = threading.Lock()
-        self.turns = threading.Semaphore(AT_ONCE)
+        self._turns = threading.Semaphore(AT_ONCE)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """For whoever tries something out; refused after a while, if others do all the time."""
+        if not self._turns.acquire(timeout=PATIENCE):
+            detail = "others are trying things out"
+            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": "2"})
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     def newest(self, most: int = MOST_EVENTS) -> Iterator[tuple[StoredEvent, tuple[Event, ...] | None]]:
         """What is in the log, the newest first, and the events in it; None if these cannot be read."""
@@ -186,12 +198,8 @@ def trial(
     recent: Recent,
 ) -> dict[str, Any]:
     """What there is to tell of a subscription that is not made yet."""
-    if not recent.turns.acquire(timeout=PATIENCE):
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, "others are trying subscriptions out", {"Retry-After": "2"})
-    try:
+    with recent.turn():
         found, family = tried(subscription, model, recent), compared(subscription, others, model)
-    finally:
-        recent.turns.release()
     samples = [one | {"explanation": link(record, one)} for one in found.matches[:SAMPLES]]
     return {
         "dryRun": True,

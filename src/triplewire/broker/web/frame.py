@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from fastapi.templating import Jinja2Templates
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.notifying.words import short
 from triplewire.lift.documents import write_json
+from triplewire.rdf.svg import shortened
 
 HERE = Path(__file__).parent
 STATIC = StaticFiles(directory=HERE / "static")
@@ -22,10 +24,14 @@ PAGES = (
     ("/", "Home"),
     ("/subscribe", "Subscribe"),
     ("/publish", "Publish"),
+    ("/notifications", "Notifications"),
     ("/dead-letters", "Dead letters"),
     ("/sources", "Sources"),
 )
 """The pages that the frame leads to, in order, each with its title."""
+
+SNIPPET = 160
+_PREFIXES = re.compile(r"^\s*@?(prefix|base)\b.*$", re.IGNORECASE | re.MULTILINE)
 
 _templates = Jinja2Templates(directory=HERE / "templates")
 
@@ -58,4 +64,9 @@ def _laid_out(value: Any, margin: str = "\n") -> str:
     return write_json(value)
 
 
-_templates.env.filters |= {"short": short, "content": _content}
+def _snippet(cloudevent: Mapping[str, Any] | None) -> str:
+    """What an event begins with, but for the prefixes."""
+    return shortened(_PREFIXES.sub("", _content(cloudevent or {})[:5000]), SNIPPET)
+
+
+_templates.env.filters |= {"short": short, "content": _content, "snippet": _snippet}
