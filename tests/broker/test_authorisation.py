@@ -50,6 +50,8 @@ GET    /publish?mends=2                                         401 401 403 404 
 GET    /dead-letters                                            401 401 403 200 200 200
 GET    /sources                                                 401 401 403 200 200 200
 GET    /notifications                                           401 401 403 200 200 200
+GET    /subscriptions                                           401 401 403 200 200 200
+GET    /subscriptions/s                                         401 401 403 303 200 200
 GET    /notifications/1                                         401 401 403 303 200 200
 GET    /notifications/why-not?events=1                          401 401 403 200 200 200
 POST   /v1/events                             event             401 401 403 202 202 202
@@ -71,6 +73,7 @@ PATCH  /v1/subscriptions/s                    webhook           401 401 403 404 
 DELETE /v1/subscriptions/s                                      401 401 403 404 200 200
 GET    /v1/notifications                                        401 401 403 200 200 200
 GET    /v1/notifications/stream?after=0                         401 401 403 200 200 200
+GET    /v1/standings                                            401 401 403 200 200 200
 GET    /v1/notifications/1/less                                 401 401 403 404 200 200
 GET    /v1/inbox                                                401 401 403 200 200 200
 GET    /v1/inbox/unread                                         401 401 403 200 200 200

@@ -34,6 +34,7 @@ def test_the_newest_are_shown_first_as_they_are_filtered(broker: httpx.Client, t
     told.inbox.mark_all("local", 38)
     assert events(broker.get("/notifications", params={"unread": "true"}).text) == ["e40", "e39"]
     assert events(broker.get("/notifications", params={"subscription": "other"}).text) == []
+    assert '<span class="told">2</span>' in broker.get("/").text, "every page tells how many are unread"
 
 
 def test_a_notification_is_drawn_with_its_steps_and_its_delivery(broker: httpx.Client, told: Store) -> None:

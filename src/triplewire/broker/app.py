@@ -28,7 +28,7 @@ from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.state import State
-from triplewire.broker.subscribing import concepts, hierarchies, ontologies, subscriptions, suggestions
+from triplewire.broker.subscribing import concepts, hierarchies, ontologies, standings, subscriptions, suggestions
 from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -94,7 +94,7 @@ def create_app(
         app.include_router(room.router)
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
-    told = (events, letters, sources, subscriptions, notifications, inbox, less, deliveries)
+    told = (events, letters, sources, subscriptions, standings, notifications, inbox, less, deliveries)
     for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, activity, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))

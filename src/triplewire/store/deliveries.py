@@ -141,6 +141,15 @@ class Deliveries(Part):
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
+    def waiting_up_to(self, subscriptions: Iterable[str], most: int) -> dict[str, int]:
+        """How many notifications of some subscriptions are yet to be delivered, each counted up to ``most``."""
+        found: dict[str, int] = {}
+        with self._reading() as connection:
+            for id_ in subscriptions:
+                some = select(1).select_from(deliveries).join(notifications, _waiting()).where(_own([id_])).limit(most)
+                found[id_] = connection.scalar(select(func.count()).select_from(some.subquery())) or 0
+        return found
+
     def backlog(self) -> dict[str, int]:
         """How many notifications are yet to be delivered, by channel."""
         query = (

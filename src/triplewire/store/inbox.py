@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, or_, select, true, update
 
 from triplewire.store.database import Part, insert_new
+from triplewire.store.moments import first_since
 from triplewire.store.notifications import notification_of, notified, of_subscription
 from triplewire.store.records import Notification
+from triplewire.store.revisions import current
 from triplewire.store.tables import events, exceptions, notifications, readers
 
 SEARCHED = 2000
@@ -50,6 +52,8 @@ class Inbox(Part):
         """
         asked = SEARCHED if wanted.text else limit + 1
         with self._reading() as connection:
+            if wanted.subscription is not None and _is_anothers(connection, wanted.subscription, wanted.owner):
+                return [], None
             numbers = _numbers(connection, wanted, before, asked)
             query = notified().where(_number.in_(numbers), _saying(wanted.text)).order_by(_number.desc())
             found = [notification_of(row) for row in connection.execute(query.limit(limit + 1))]
@@ -116,9 +120,10 @@ def _upto(connection: Connection, reader: str) -> int:
 
 def _numbers(connection: Connection, wanted: Wanted, before: int, most: int) -> list[int]:
     """The numbers of what is wanted, whatever it says, in falling order."""
-    after = 0 if wanted.since is None else _first_since(connection, wanted.since) - 1
+    created = notifications.c.created
+    after = 0 if wanted.since is None else first_since(connection, _number, created, wanted.since) - 1
     if wanted.until is not None:
-        before = min(before, _first_since(connection, wanted.until))
+        before = min(before, first_since(connection, _number, created, wanted.until))
     if wanted.unread_by is not None:
         return _unread(connection, wanted, (after, before), most)
     query = select(_number).where(_of(wanted), _number > after, _number < before).order_by(_number.desc())
@@ -149,6 +154,12 @@ def _excepted(wanted: Wanted) -> ColumnElement[bool]:
     return (exceptions.c.reader == wanted.unread_by) & (exceptions.c.number == _number)
 
 
+def _is_anothers(connection: Connection, subscription: str, owner: str | None) -> bool:
+    """Whether a subscription is somebody else's: all they were told would have to be looked through."""
+    standing = current(connection, subscription)
+    return owner is not None and standing is not None and standing.owner != owner
+
+
 def _of(wanted: Wanted) -> ColumnElement[bool]:
     if wanted.subscription is not None:
         return of_subscription(wanted.subscription, wanted.owner)
@@ -160,20 +171,3 @@ def _saying(text: str) -> ColumnElement[bool]:
         return true()
     places = (notifications.c.event, events.c.body, notifications.c.subscription)
     return or_(*(place.icontains(text, autoescape=True) for place in places))
-
-
-def _first_since(connection: Connection, moment: str) -> int:
-    """The number of the first notification that was made at a moment or later, or the number that is to come next.
-
-    They are numbered in the order of time, so halving finds it, without an index of moments.
-    """
-    low, high = 1, (connection.scalar(select(func.max(_number))) or 0) + 1
-    while low < high:
-        middle = (low + high) // 2
-        at = select(_number, notifications.c.created).where(_number >= middle).order_by(_number).limit(1)
-        row = connection.execute(at).one()
-        if row.created < moment:
-            low = row.number + 1
-        else:
-            high = middle
-    return low

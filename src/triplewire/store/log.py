@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, func, insert, literal, or_, select
 
 from triplewire.store.database import POSTGRESQL, Part, parts
-from triplewire.store.moments import last_position, moment_of, now
+from triplewire.store.moments import first_since, last_position, moment_of, now
 from triplewire.store.records import LOCAL, StoredEvent
 from triplewire.store.tables import Text, events
 
@@ -54,9 +54,8 @@ class Log(Part):
 
     def position_before(self, time: datetime) -> int:
         """The position of the last event that was accepted before a time; 0 if there is none."""
-        query = select(func.max(events.c.position)).where(events.c.received < moment_of(time))
         with self._reading() as connection:
-            return connection.scalar(query) or 0
+            return first_since(connection, events.c.position, events.c.received, moment_of(time)) - 1
 
     def nth_position_after(self, after: int, count: int) -> int:
         """The position of the last of the ``count`` events that follow ``after``; ``after`` itself if there is none."""

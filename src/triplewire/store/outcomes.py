@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlalchemy import func, select
 
@@ -12,7 +12,7 @@ from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
 from triplewire.store.notifications import add, add_lapses, notification_of, notified, of_subscription
 from triplewire.store.people import write_offers
-from triplewire.store.records import DeadLetter, Notification, Offer, Outcome, StoredLapse
+from triplewire.store.records import DeadLetter, Latest, Notification, Offer, Outcome, StoredLapse
 from triplewire.store.revisions import expired
 from triplewire.store.tables import lapses, notifications
 
@@ -76,6 +76,17 @@ class Outcomes(Part):
         with self._reading() as connection:
             row = connection.execute(notified().where(notifications.c.number == number)).first()
             return None if row is None else notification_of(row)
+
+    def latest_of(self, owners: Mapping[str, str]) -> dict[str, Latest]:
+        """The newest notification of each of some subscriptions, which are these owners', if there is one."""
+        found: dict[str, Latest] = {}
+        columns = select(notifications.c.number, notifications.c.sequence, notifications.c.created)
+        with self._reading() as connection:
+            for id_, owner in owners.items():
+                newest = columns.where(of_subscription(id_, owner)).order_by(notifications.c.number.desc()).limit(1)
+                if (row := connection.execute(newest).first()) is not None:
+                    found[id_] = Latest(*row)
+        return found
 
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""

@@ -170,6 +170,15 @@ OPEN, DISMISSED, REPUBLISHED = "open", "dismissed", "republished"
 
 
 @dataclass(frozen=True)
+class Latest:
+    """The newest notification of a subscription: its number, how many there are with it, and when it was made."""
+
+    number: int
+    count: int
+    created: str
+
+
+@dataclass(frozen=True)
 class DeadLetter:
     """An event that was accepted into the log and could not be matched, with the reason.
 

@@ -17,6 +17,9 @@ from triplewire.store.revisions import current, end, insert_revision, no_subscri
 from triplewire.store.tables import ontologies, revisions
 from triplewire.store.terms import ACTIVE, PAUSED, terms_of
 
+SEARCHED = 1000
+"""So many subscriptions are looked at, at a time, for those that fit."""
+
 
 class Subscriptions(Part):
     """The subscriptions of a store."""
@@ -97,6 +100,24 @@ class Subscriptions(Part):
             query = query.where(revisions.c.owner == owner)
         with self._reading() as connection:
             return [revision_of(row) for row in connection.execute(query.order_by(revisions.c.change).limit(limit))]
+
+    def newest_subscriptions(
+        self, before: int, limit: int, owner: str | None = None, fits: Callable[[Revision], bool] | None = None
+    ) -> tuple[list[Revision], int | None]:
+        """The subscriptions that stand, the last changed first, below a change number; and where to go on, if anywhere.
+
+        Of those that are to fit, some thousands are looked at at a time: there may be more though these are few.
+        """
+        looked_at = limit + 1 if fits is None else SEARCHED
+        query = select(revisions).where(revisions.c.until.is_(None), revisions.c.change < before)
+        if owner is not None:
+            query = query.where(revisions.c.owner == owner)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(revisions.c.change.desc()).limit(looked_at)).all()
+        found = [one for one in map(revision_of, rows) if fits is None or fits(one)]
+        if len(found) > limit:
+            return found[:limit], found[limit - 1].change
+        return found, rows[-1].change if len(rows) == looked_at else None
 
     def count_subscriptions(self, owner: str) -> int:
         """How many subscriptions an owner has now."""

@@ -14,11 +14,13 @@ from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
+from triplewire.broker.http.times import time_of
 from triplewire.broker.state import Shared, State
 from triplewire.broker.subscribing.places import shown_place
 from triplewire.errors import UsageError
 from triplewire.store import Delivery
 
+DATE_TIME: dict[str, Any] = {"format": "date-time"}
 MEMBERS = ("paused", "position")
 
 router = APIRouter(tags=["deliveries"])
@@ -31,7 +33,7 @@ def list_deliveries(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSO
     """How the deliveries of all subscriptions that have one stand."""
     rows = shared.store.deliveries.listed(page.after, page.more, caller.only)
     pending = shared.store.deliveries.pending(row.subscription for row in rows)
-    return page.of(rows, lambda row: _shown(row, pending.get(row.subscription, 0)), lambda row: row.number)
+    return page.of(rows, lambda row: status(row, pending.get(row.subscription, 0)), lambda row: row.number)
 
 
 @router.get("/v1/deliveries/{subscription_id:path}/omissions")
@@ -50,11 +52,18 @@ def redeliver(
     caller: Subscriber,
     shared: Shared,
     subscription_id: str,
-    position: Annotated[int, Query(alias="from", ge=0, lt=1 << 63)],
+    position: Annotated[int | None, Query(alias="from", ge=0, lt=1 << 63, description="A log position.")] = None,
+    since: Annotated[
+        str | None, Query(description="A time instead.", json_schema_extra={"format": "date-time"})
+    ] = None,
 ) -> dict[str, Any]:
-    """Send again, at once and in order, what was matched from a log position on."""
+    """Send again, at once and in order, what was matched of the events from a log position, or from a time, on."""
     _delivery(caller, shared, subscription_id)
-    _move(shared, subscription_id, position)
+    if (position is None) == (since is None):
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "either 'from', a log position, or 'since', a time, is needed")
+    if since is not None:
+        position = shared.store.position_before(time_of(since)) + 1
+    _move(shared, subscription_id, position or 0)
     return _status(caller, shared, subscription_id)
 
 
@@ -124,10 +133,11 @@ def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:
 
 def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
     found = _delivery(caller, shared, subscription)
-    return _shown(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
+    return status(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
 
 
-def _shown(found: Delivery, pending: int) -> dict[str, Any]:
+def status(found: Delivery, pending: int) -> dict[str, Any]:
+    """How a delivery stands, with so many notifications yet to be sent."""
     failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": found.due}
     return {
         "subscription": found.subscription,

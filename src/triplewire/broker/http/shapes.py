@@ -121,6 +121,11 @@ SCHEMAS: dict[str, Schema] = {
     "Notification": one({"id": NUMBER, "subscription": TEXT, "sequence": NUMBER, "score": SCORE, **NOTIFIED}),
     "Inbox": one({"id": NUMBER, "subscription": TEXT, "score": SCORE, "read": TRUTH, **NOTIFIED}),
     "Unread": one({"unread": NUMBER, "most": NUMBER}),
+    "Standing": one(
+        {"id": TEXT, "state": TEXT, "means": TEXT, "notifications": NUMBER},
+        last=optional(one({"id": NUMBER, "created": TEXT})),
+        delivery=optional(ANYTHING),
+    ),
     "Less": one(
         {
             "subscription": TEXT,
@@ -305,6 +310,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     **{(verb, "/v1/subscriptions/{subscription_id}"): named("Subscription") for verb in ("get", "patch")},
     ("delete", "/v1/subscriptions/{subscription_id}"): one({"id": TEXT, "until": NUMBER}),
     ("get", "/v1/notifications"): page("Notification"),
+    ("get", "/v1/standings"): page("Standing"),
     ("get", "/v1/notifications/{number}/less"): named("Less"),
     ("get", "/v1/inbox"): page("Inbox"),
     ("get", "/v1/inbox/unread"): named("Unread"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -12,7 +10,7 @@ from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Subscriber
 from triplewire.broker.http.bodies import ExactJSONResponse
 from triplewire.broker.http.pages import Paged
-from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.times import time_of
 from triplewire.broker.notifying.notifications import Number, notification, shown
 from triplewire.broker.state import Shared, State
 from triplewire.store import moment_of
@@ -99,12 +97,8 @@ def _unread(caller: Caller, shared: State) -> dict[str, int]:
 def _moment(given: str | None) -> str | None:
     if given is None:
         return None
+    time = time_of(given)
     try:
-        time = datetime.fromisoformat(given)
-    except ValueError:
-        detail = f"a time looks like 2026-01-31T12:00:00Z, not {given!r}"
-        raise ProblemError(HTTPStatus.BAD_REQUEST, detail) from None
-    try:
-        return moment_of(time if time.tzinfo else time.replace(tzinfo=UTC))
+        return moment_of(time)
     except OverflowError:  # at an end of time
         return FOR_EVER if time.year > 1 else ""

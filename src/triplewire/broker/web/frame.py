@@ -14,8 +14,10 @@ from fastapi.templating import Jinja2Templates
 
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.notifying.words import short
+from triplewire.broker.state import State
 from triplewire.lift.documents import write_json
 from triplewire.rdf.svg import shortened
+from triplewire.store.users import SUBSCRIBE
 
 HERE = Path(__file__).parent
 STATIC = StaticFiles(directory=HERE / "static")
@@ -25,12 +27,14 @@ PAGES = (
     ("/subscribe", "Subscribe"),
     ("/publish", "Publish"),
     ("/notifications", "Notifications"),
+    ("/subscriptions", "Subscriptions"),
     ("/dead-letters", "Dead letters"),
     ("/sources", "Sources"),
 )
 """The pages that the frame leads to, in order, each with its title."""
 
 SNIPPET = 160
+MOST_UNREAD = 100
 _PREFIXES = re.compile(r"^\s*@?(prefix|base)\b.*$", re.IGNORECASE | re.MULTILINE)
 
 _templates = Jinja2Templates(directory=HERE / "templates")
@@ -38,7 +42,17 @@ _templates = Jinja2Templates(directory=HERE / "templates")
 
 def render(request: Request, caller: Caller | None, template: str, **values: Any) -> HTMLResponse:
     """A page for somebody, or for nobody known, in the frame."""
-    return _templates.TemplateResponse(request, template, values | {"caller": caller, "pages": PAGES})
+    frame = {"caller": caller, "pages": PAGES, "unread": _unread(request, caller)}
+    return _templates.TemplateResponse(request, template, values | frame)
+
+
+def _unread(request: Request, caller: Caller | None) -> str:
+    """How many notifications wait to be read, as far as it is worth counting; nothing, if none do."""
+    if caller is None or not caller.may(SUBSCRIBE):
+        return ""
+    shared: State = request.app.state.shared
+    count = shared.store.inbox.unread(caller.name, caller.only, MOST_UNREAD)
+    return "" if not count else f"{MOST_UNREAD - 1}+" if count == MOST_UNREAD else str(count)
 
 
 def _content(cloudevent: Mapping[str, Any]) -> str:

@@ -58,6 +58,8 @@ form.addEventListener("input", afterPause(apply, 300));
 function tellUnread({ unread, most }) {
   byId("unread").textContent = unread >= most ? `${most.toLocaleString()} or more unread` : `${unread} unread`;
   byId("all-read").disabled = unread === 0;
+  byId("nav-unread").hidden = unread === 0;
+  byId("nav-unread").firstElementChild.textContent = unread >= 100 ? "99+" : unread;
 }
 
 async function countUnread() {
