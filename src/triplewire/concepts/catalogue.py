@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode
@@ -11,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.concepts.load import read_ontology
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.outline import Kind, Node, Outline, outline
-from triplewire.concepts.spelling import Spelling
+from triplewire.concepts.spelling import LIKELY, Spelling
 from triplewire.concepts.words import fold
 from triplewire.rdf.names import declared_prefixes
 from triplewire.rdf.terms import RDFS, SKOS, Resource
@@ -20,6 +21,8 @@ DEFINITIONS = (SKOS.definition, RDFS.comment, SKOS.scopeNote)
 """What says in words what a term means, the best first."""
 
 BEGINNING = 20_000
+MANY = 5_000
+"""Of more terms than this, no index of their words' spellings is made."""
 
 
 class Catalogue:
@@ -87,8 +90,15 @@ class Section:
 
     def nearest(self, text: str) -> list[NamedNode]:
         """The terms that a misspelt text most likely meant."""
-        word = self._spelling.nearest(fold(text))
+        wanted = fold(text)
+        word = self._spelling.nearest(wanted) if len(self._words) <= MANY else self._alike(wanted)
         return [] if word is None else self.search(word)
+
+    def _alike(self, wanted: str) -> str | None:
+        """The likeliest word that begins alike and is about as long: an index of all would take many seconds."""
+        words = {word for words in self._words.values() for word in words if word[:1] == wanted[:1]}
+        near = [word for word in words if abs(len(word) - len(wanted)) <= 2]
+        return next(iter(get_close_matches(wanted, sorted(near), 1, LIKELY)), None)
 
     def way(self, node: Node) -> list[Node]:
         """A shortest way down to a node from a top, both included."""
