@@ -74,6 +74,10 @@ def test_a_dry_run_tells_what_a_subscription_comes_to_and_makes_none(broker: htt
     [sample] = told["samples"]
     assert (sample["event"], sample["position"], sample["bindings"]) == ("e1", 1, [{"?1": "_:pc"}])
     assert sample["says"] == "Selling"
+    assert told["missed"]["event"] == "e2"
+    assert broker.get(told["missed"]["explanation"]).json()["matched"] is False
+    fewer = broker.post(f"{DRY}&events=2", json=subscription()).json()
+    assert (fewer["matched"], fewer["tried"]["events"], fewer["tried"]["from"]) == (0, 1, 2)
     explained = broker.get(sample["explanation"])
     assert (explained.status_code, explained.json()["matched"]) == (200, True)
     assert broker.get(sample["explanation"], headers={"Accept": "image/svg+xml"}).text.startswith("<svg")

@@ -114,6 +114,7 @@ SCHEMAS: dict[str, Schema] = {
             "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
             "matched": NUMBER,
             "samples": several(one({**SCORED, "bindings": BINDINGS}, explanation=optional(TEXT))),
+            "missed": optional(one(SCORED, explanation=optional(TEXT))),
             "concepts": optional(several(ANYTHING)),
             "scores": optional(several(one(SCORED))),
         }

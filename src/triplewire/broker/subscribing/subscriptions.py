@@ -23,7 +23,7 @@ from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, t
 from triplewire.broker.model import problem
 from triplewire.broker.state import Shared, State
 from triplewire.broker.subscribing.places import invite, place, shown_place
-from triplewire.broker.subscribing.trial import trial
+from triplewire.broker.subscribing.trial import FURTHER, MOST_EVENTS, trial
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, word_for
 from triplewire.concepts.synonyms import words_in
@@ -51,11 +51,17 @@ router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"], route_cla
 
 Body = Annotated[dict[str, Any], Depends(json_object)]
 DryRun = Annotated[bool, Query(alias="dry-run", description="Create nothing; tell what it would come to.")]
+Newest = Annotated[int, Query(ge=1, le=FURTHER * MOST_EVENTS, description="So many events a dry run looks at.")]
 
 
 @router.post("", status_code=HTTPStatus.CREATED, dependencies=[WITH_KEY])
 def subscribe(
-    caller: Subscriber, request: Request, shared: Shared, body: Body, dry_run: DryRun = False
+    caller: Subscriber,
+    request: Request,
+    shared: Shared,
+    body: Body,
+    dry_run: DryRun = False,
+    events: Newest = MOST_EVENTS,
 ) -> ExactJSONResponse:
     """Create a subscription. It matches every event after the log position ``since``.
 
@@ -77,7 +83,7 @@ def subscribe(
     to = None if asked is None else place(asked, None, shared)
     if dry_run:
         others = (one for one in own_subscriptions(owner, shared, model) if one.id != record["id"])
-        return ExactJSONResponse(trial(record, parsed, model, others, shared.recent))
+        return ExactJSONResponse(trial(record, parsed, model, others, shared.recent, events))
     invite(to, owner, shared)
     try:
         since = shared.store.subscribe(record, owner, to)

@@ -30,7 +30,8 @@ from triplewire.subscriptions.pattern import Alternative, Interest, Pattern, Sub
 from triplewire.subscriptions.picture import picture
 
 MOST_EVENTS, MOST_SECONDS = 1000, 1.0
-"""So many events of the log are tried, or as many as can be in this time."""
+"""So many events of the log are tried, or as many as can be in this time; both may be ``FURTHER`` times that."""
+FURTHER = 10
 MOST_COMPARING = 0.5
 """Seconds to compare a subscription with others of its owner's."""
 SAMPLES = 10
@@ -104,21 +105,28 @@ class Tried:
     complete: bool = True
     positions: list[int] = field(default_factory=list)
     matches: list[dict[str, Any]] = field(default_factory=list)
+    missed: dict[str, Any] | None = None
+    """The newest event that does not match."""
     concepts: list[dict[str, str]] | None = None
     scores: list[dict[str, Any]] | None = None
 
 
-def tried(subscription: Subscription, model: ConceptModel, recent: Recent, seconds: float = MOST_SECONDS) -> Tried:
+def tried(
+    subscription: Subscription,
+    model: ConceptModel,
+    recent: Recent,
+    seconds: float = MOST_SECONDS,
+    most: int = MOST_EVENTS,
+) -> Tried:
     """What a subscription would have matched of the newest events, under the model of today."""
     matcher, found, end = make_matcher("engine", model), Tried(seconds), time.monotonic() + seconds
     interest = _interest(subscription)
     if interest is not None:
         found.concepts, found.scores = list(_concepts(interest, model)), []
-        subscription = replace(
-            subscription, alternatives=(_of(replace(interest, threshold=min(0.0, interest.threshold))),)
-        )
+        nearest = replace(interest, threshold=min(0.0, interest.threshold))
+        subscription = replace(subscription, alternatives=(_of(nearest),))
     matcher.add(subscription)
-    for stored, events in recent.newest():
+    for stored, events in recent.newest(most):
         if time.monotonic() > end:
             found.complete = False
             break
@@ -126,13 +134,17 @@ def tried(subscription: Subscription, model: ConceptModel, recent: Recent, secon
         found.refused += events is None
         for event in events or ():
             found.events += 1
-            for match in matcher.match(event, bindings=interest is None):
-                told = {"event": event.id, "source": stored.source, "position": stored.position, "score": match.score}
-                told["says"] = summary(event, model)
-                if found.scores is not None:
-                    found.scores.append(told)
-                if interest is None or match.score > interest.threshold:
-                    found.matches.append(told | {"bindings": match.bindings if interest is None else ({},)})
+            match = next(iter(matcher.match(event, bindings=interest is None)), None)
+            if match is None and found.missed is not None:
+                continue
+            told = {"event": event.id, "source": stored.source, "position": stored.position}
+            told |= {"score": match.score if match else 0.0, "says": summary(event, model)}
+            if match is not None and found.scores is not None:
+                found.scores.append(told)
+            if match is not None and (interest is None or match.score > interest.threshold):
+                found.matches.append(told | {"bindings": match.bindings if interest is None else ({},)})
+            elif found.missed is None:
+                found.missed = told
     return found
 
 
@@ -196,10 +208,12 @@ def trial(
     model: ConceptModel,
     others: Iterable[Subscription],
     recent: Recent,
+    most: int = MOST_EVENTS,
 ) -> dict[str, Any]:
     """What there is to tell of a subscription that is not made yet."""
+    seconds = MOST_SECONDS * max(1.0, most / MOST_EVENTS)
     with recent.turn():
-        found, family = tried(subscription, model, recent), compared(subscription, others, model)
+        found, family = tried(subscription, model, recent, seconds, most), compared(subscription, others, model)
     samples = [one | {"explanation": link(record, one)} for one in found.matches[:SAMPLES]]
     return {
         "dryRun": True,
@@ -210,12 +224,13 @@ def trial(
             "events": found.events,
             "refused": found.refused,
             "complete": found.complete,
-            "limits": {"positions": MOST_EVENTS, "seconds": found.seconds},
+            "limits": {"positions": most, "seconds": found.seconds},
             "from": min(found.positions, default=None),
             "to": max(found.positions, default=None),
         },
         "matched": len(found.matches),
         "samples": samples,
+        "missed": found.missed and found.missed | {"explanation": link(record, found.missed)},
         "concepts": found.concepts,
         "scores": found.scores,
         "picture": picture(subscription, model, record.get("prefixes")),

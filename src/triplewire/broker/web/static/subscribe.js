@@ -4,9 +4,9 @@ import { Problem, afterPause, ask, byId, element, tabs } from "./frame.js";
 import { Editor } from "./editor.js";
 import { Profile } from "./profile.js";
 import { Terms, feedAddress } from "./terms.js";
-import { Trial } from "./trial.js";
+import { FURTHER, Trial } from "./trial.js";
 
-const READ_ONLY = ["since", "created", "warnings", "problem", "owner", "delivery", "id"];
+const SAID = ["language", "pattern", "prefixes", "mapping", "threshold", "own"];
 const PAUSE = 400;
 
 const form = byId("subscribe");
@@ -18,10 +18,10 @@ let tag = null;
 let trying = null;
 let tried = "";
 
-const trial = new Trial();
+const trial = new Trial(() => tryOut(FURTHER));
 const editor = new Editor(byId("pattern"), byId("marks"), byId("pattern-problem"));
 const terms = new Terms(form);
-const tryLater = afterPause(tryOut, PAUSE);
+const tryLater = afterPause(() => tryOut(), PAUSE);
 const profile = new Profile(tryLater);
 
 const isWritten = () => !byId("written").hidden;
@@ -55,26 +55,26 @@ function said() {
 
 // Trying it
 
-async function tryOut() {
+async function tryOut(events) {
   const record = said();
   const lacking = isWritten() ? null : profile.lacking();
   profile.complain(lacking);
   if (!record || lacking) return nothing();
   const body = known ? { ...record, id: known.id } : record;
-  if (JSON.stringify(body) === tried) return;
+  if (JSON.stringify(body) === tried && !events) return;
   trying?.abort();
   trying = new AbortController();
   tried = JSON.stringify(body);
   trial.wait();
   try {
-    const answer = await ask("/v1/subscriptions?dry-run=true", { method: "POST", body, signal: trying.signal });
-    show(answer);
+    const url = `/v1/subscriptions?dry-run=true${events ? `&events=${events}` : ""}`;
+    show(await ask(url, { method: "POST", body, signal: trying.signal }));
   } catch (problem) {
     if (problem.name === "AbortError") return;
     tried = "";
     if (problem.status === 429) return tryLater();
-    nothing();
-    if (!placed(problem)) trial.clear(problem.detail);
+    if (placed(problem)) trial.outdate();
+    else trial.clear(problem.detail);
   }
 }
 
@@ -112,6 +112,7 @@ function refuse(text, isChoice = false) {
 // Saving it
 
 async function save() {
+  if (byId("save").disabled) return; // it is under way
   const record = said();
   const lacking = !record ? "Say first what you want to hear of." : !isWritten() && profile.lacking();
   byId("refused").hidden = byId("saved").hidden = true;
@@ -140,9 +141,9 @@ async function create(members, delivery) {
 }
 
 async function change(members, delivery) {
-  const before = Object.fromEntries(Object.entries(known).filter(([name]) => !READ_ONLY.includes(name)));
+  const managed = [...SAID, ...terms.managed()];
+  const before = Object.fromEntries(managed.filter((name) => name in known).map((name) => [name, known[name]]));
   const { id, ...after } = members;
-  if (before.state !== undefined) after.state = before.state === "paused" ? "paused" : "active";
   const body = patch(before, after);
   if (delivery || known.delivery) body.delivery = delivery;
   const headers = tag ? { "If-Match": tag } : {};

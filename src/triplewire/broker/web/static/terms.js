@@ -14,7 +14,7 @@ export class Terms {
     this.#showChannel();
   }
 
-  // What the fields say, as members of a record; `before` is what the delivery is now.
+  // What the fields say, as members of a record.
   members() {
     const { fields } = this;
     const found = {};
@@ -27,11 +27,16 @@ export class Terms {
     return found;
   }
 
+  // The members that the fields are about; without a place to send it to, the terms of sending are left alone.
+  managed() {
+    return this.isSent() ? ["expiresAt", "priority", ...TERMS] : ["expiresAt"];
+  }
+
   isSent() {
     return ["webhook", "email"].includes(this.fields.channel.value);
   }
 
-  // Where to send it, with a new secret if one is needed; null for nowhere.
+  // Where to send it, with a new secret if one is needed; null for nowhere. `before` is what it is now.
   delivery(before) {
     const { channel, url, to, format, renew } = this.fields;
     if (channel.value === "email") return { channel: "email", to: to.value.trim(), format: format.value };
@@ -66,7 +71,7 @@ export class Terms {
 
   // Show a problem at the field that it is about; tells whether it is about one of these.
   problem(problem) {
-    for (const place of this.form.querySelectorAll(".problem")) place.hidden = true;
+    for (const name of [...PLACES, "terms", "delivery"]) byId(`${name}-problem`).hidden = true;
     for (const name of PLACES) this.fields[name].removeAttribute("aria-invalid");
     if (!problem) return false;
     const name = this.#place(problem);

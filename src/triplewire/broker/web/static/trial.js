@@ -3,14 +3,24 @@
 import { ask, byId, count, element } from "./frame.js";
 
 const AT_FIRST = 3;
+export const FURTHER = 10000;
 
 export class Trial {
-  constructor() {
+  constructor(lookFurther) {
     byId("more-samples").addEventListener("click", () => this.#showSamples(Infinity));
+    byId("further").addEventListener("click", lookFurther);
   }
 
   wait() {
     byId("tried").classList.add("waiting");
+  }
+
+  // What is shown is of something that was written before.
+  outdate() {
+    this.wait();
+    byId("nothing-yet").hidden = true;
+    const before = byId("tried").hidden ? "" : " This is of what was written before.";
+    byId("trial-problem").textContent = `There is a mistake in it.${before}`;
   }
 
   // Nothing can be told, perhaps for a reason.
@@ -33,10 +43,12 @@ export class Trial {
     byId("drawing").replaceChildren(drawn(answer.picture));
     this.samples = answer.samples;
     this.#showSamples(AT_FIRST);
+    byId("missed").replaceChildren(...(answer.matched || !answer.missed ? [] : [sample(answer.missed, "Why not: ")]));
+    byId("further").hidden = !(answer.tried.from > 1) || answer.tried.limits.positions >= FURTHER;
   }
 
   #showSamples(most) {
-    byId("samples").replaceChildren(...this.samples.slice(0, most).map(sample));
+    byId("samples").replaceChildren(...this.samples.slice(0, most).map((one) => sample(one)));
     byId("more-samples").hidden = this.samples.length <= most;
   }
 }
@@ -70,9 +82,9 @@ function drawn(svg) {
   return document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
 }
 
-function sample(found) {
-  const title = found.says || found.event;
-  const score = found.score < 1 ? `, score ${found.score.toFixed(2)}` : "";
+function sample(found, before = "") {
+  const title = `${before}${found.says || found.event}`;
+  const score = found.score > 0 && found.score < 1 ? `, score ${found.score.toFixed(2)}` : "";
   const summary = element("summary", {}, title, " ");
   summary.append(element("span", { class: "from" }, `${found.event}, from ${found.source}${score}`));
   const details = element("details", {}, summary);
@@ -84,7 +96,7 @@ async function explain(details, found) {
   const link = found.explanation;
   if (!link) return details.append(element("p", {}, "The pattern is too long to be explained here; save it first."));
   const alt = `${found.event} and the subscription, and what stands for what; in words below`;
-  const picture = element("div", { class: "picture", tabindex: "0", role: "region", "aria-label": "Why it matches" });
+  const picture = element("div", { class: "picture", tabindex: "0", role: "region", "aria-label": "Why it matches, or does not" });
   picture.append(element("img", { src: link, alt }));
   details.append(picture);
   const text = await ask(link, { headers: { Accept: "text/plain" } }).catch((problem) => problem.message);
