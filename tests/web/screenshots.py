@@ -19,11 +19,13 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.broker.clients import AUCTION
 from tests.web.conftest import CHROMIUM, FLAGS
+from tests.web.pictures import small
 from tests.web.world import World, end, opened, start
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "web"
 NEWS = AUCTION.parent / "music-news"
 DESK, PHONE = ViewportSize(width=1120, height=840), ViewportSize(width=360, height=740)
+TALLEST = 1100
 FEED = """<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:example:news</id><title>News</title>
 <entry><id>urn:example:news:1</id><title>A concert</title><updated>2026-01-31T12:00:00Z</updated>
 <link href="http://example.org/concert"/></entry></feed>"""
@@ -94,7 +96,12 @@ def picture(
         if (shown := SHOWN.get(name)) is not None:
             shown(page)
         page.wait_for_timeout(2500)  # charts and answers come by themselves
-        page.screenshot(path=IMAGES / f"{name}.png")
+        page.evaluate("scrollTo(0, 0)")
+        tall = page.evaluate("Math.ceil(document.querySelector('main').getBoundingClientRect().bottom)")
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(tall, TALLEST)}
+        taken = page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
+        page.goto("about:blank")
+        (IMAGES / f"{name}.png").write_bytes(small(page, taken))
 
 
 def on_tour(page: Page) -> None:
