@@ -52,7 +52,15 @@ class User:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def chromium() -> str:
+    """Where the browser is. Nothing else is started where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: install the package chromium to run the browser's tests")
+    return CHROMIUM
+
+
+@pytest.fixture(scope="session")
+def world(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The running broker, one for the whole test run."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -85,12 +93,10 @@ def _client(world: World, token: str) -> httpx.Client:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(chromium: str) -> Iterator[Browser]:
     """A browser for a file of tests. While it is there, its client's event loop is in the way of any other."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: install the package chromium to run the browser's tests")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
 
