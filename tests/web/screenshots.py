@@ -78,8 +78,8 @@ def take(world: World) -> None:
         for address, name in names.items():
             picture(browser, world, address, name)
         picture(browser, world, "/", "home-dark", dark=True)
-        if "/notifications" in names:
-            picture(browser, world, "/notifications", "notifications-phone", size=PHONE)
+        picture(browser, world, "/notifications", "notification")
+        picture(browser, world, "/notifications", "notifications-phone", size=PHONE)
         with opened(world) as store:
             store.users.add("ann")
         picture(browser, world, "/sign-in", "sign-in")
@@ -119,7 +119,22 @@ def written(page: Page) -> None:
     page.locator("#preview svg").wait_for()
 
 
-SHOWN = {"home": on_tour, "publish": written}
+def wished(page: Page) -> None:
+    """An interest, and what it would have told of."""
+    word = page.get_by_role("combobox", name="Find a concept")
+    word.fill("Pop")
+    page.get_by_role("option").first.wait_for()
+    word.press("Enter")
+    page.locator("#tried").wait_for()
+
+
+def explained(page: Page) -> None:
+    """A notification, with why it came."""
+    page.locator("#notifications .card", has_text="s1").first.get_by_role("link").first.click()
+    page.locator("main svg").first.wait_for()
+
+
+SHOWN = {"home": on_tour, "subscribe": wished, "publish": written, "notification": explained}
 """What is done on a page before its picture is taken."""
 
 
