@@ -28,6 +28,7 @@ function addCard(list, template, found, most) {
     const name = field.dataset.field;
     if (name === "bindings") field.replaceChildren(...Object.entries(found.bindings[0] ?? {}).sort().map(binding));
     else if (name === "data") field.textContent = content(found.cloudevent);
+    else if (name === "why") field.href = `/notifications/${found.id}`;
     else field.textContent = found[name];
     if (name === "created") {
       field.dateTime = found.created;
