@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from triplewire.store import Outcome, Store
-from triplewire.store.users import USUAL
+from triplewire.store.rights import USUAL
 
 AUCTION = Path(__file__).parents[2] / "examples" / "auction"
 PREFIXES = {"ex": "http://example.org/auction#"}

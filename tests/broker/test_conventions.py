@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from threading import Event
 from typing import Any
@@ -59,6 +60,39 @@ def test_of_two_changes_of_the_same_state_one_is_refused(broker: httpx.Client) -
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(change, range(4))) == [200, 412, 412, 412]
+
+
+def test_of_many_changes_of_a_delivery_a_user_or_a_source_in_the_same_state_one_is_made(
+    broker: httpx.Client, store: Store
+) -> None:
+    place = {"channel": "webhook", "url": "https://a.example.org/", "secret": f"whsec_{'QUJD' * 8}"}
+    broker.post("/v1/subscriptions", json=subscription(delivery=place))
+    source = broker.post("/v1/sources", json={"url": "https://a.example.org/feed"}).headers["location"]
+    root = bearer(store, "root", "admin")
+    broker.post("/v1/users", json={"name": "ann"}, headers=root)
+    changes: list[tuple[str, list[dict[str, Any]]]] = [
+        ("/v1/subscriptions/s1", [{"delivery": place | {"url": f"https://{n}.example.org/"}} for n in range(4)]),
+        ("/v1/deliveries/s1", [{"paused": True}] * 4),
+        ("/v1/users/ann", [{"scopes": [scope]} for scope in ("publish", "subscribe", "ontology", "admin")]),
+        (source, [{"paused": True}] * 4),
+    ]
+    for url, bodies in changes:
+        headers = root | {"If-Match": broker.get(url, headers=root).headers["etag"]}
+        change = partial(broker.patch, url, headers=headers)
+        with ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(change, json=body) for body in bodies]
+        assert sorted(one.result().status_code for one in asked) == [200, 412, 412, 412], url
+    gone = broker.delete(source, headers=root | {"If-Match": '"old"'})
+    assert (gone.status_code, broker.get(source, headers=root).status_code) == (412, 200)
+
+
+def test_a_parameter_that_does_not_exist_is_refused_and_those_that_do_are_named(broker: httpx.Client) -> None:
+    for path in ("sources", "audit", "subscriptions", "notifications", "users", "deliveries"):
+        refused = broker.get(f"/v1/{path}", params={"limit": 5, "ater": 3})
+        assert refused.status_code == 400
+        assert refused.json()["detail"].startswith("there is no parameter 'ater' here; there are ")
+        assert "after, limit" in refused.json()["detail"]
+        assert broker.get(f"/v1/{path}", params={"limit": 5}).status_code == 200
 
 
 def test_an_ontology_replaces_the_one_that_its_author_saw(broker: httpx.Client) -> None:

@@ -14,7 +14,9 @@ import pytest
 from tests.broker.clients import bearer, cloudevent, listening, publish, subscription
 from tests.broker.conftest import served
 from triplewire.broker.access import quotas
-from triplewire.broker.access.quotas import Quotas
+from triplewire.broker.access.gate import Caller
+from triplewire.broker.access.quotas import Allowance, Quotas
+from triplewire.broker.http.problems import ProblemError
 from triplewire.store import Store
 
 SECRET = "whsec_" + "c2VjcmV0" * 4
@@ -78,6 +80,20 @@ def test_who_publishes_too_much_waits_and_others_do_not(
         assert answer.status_code == 202
     now += 2.5
     assert publish(ann, cloudevent("more")).status_code == 202
+
+
+def test_of_streams_that_are_let_in_at_once_no_more_are_open_than_may_be(store: Store) -> None:
+    allowance = Allowance(store, Quotas(streams=2))
+    ann = Caller("ann", frozenset({"subscribe"}))
+    with ExitStack() as streams:
+        for _ in range(3):
+            allowance.check_streams(ann)  # all three ask before any is open
+        for _ in range(2):
+            streams.enter_context(allowance.streaming(ann))
+        with pytest.raises(ProblemError, match="2 streams open"):
+            streams.enter_context(allowance.streaming(ann))
+    with allowance.streaming(ann):
+        pass
 
 
 def test_a_user_has_so_many_streams_open(ann: httpx.Client) -> None:

@@ -18,7 +18,7 @@ from triplewire.broker.access import gate
 from triplewire.broker.notifying import notifications
 from triplewire.broker.operations.logs import JsonLines
 from triplewire.store import Store, moment_of
-from triplewire.store.users import SCOPES, USUAL
+from triplewire.store.rights import SCOPES, USUAL
 
 
 def test_without_users_whoever_is_on_this_machine_may_do_everything(broker: httpx.Client, store: Store) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from triplewire.errors import UsageError
-from triplewire.store import Outcome, Store
-from triplewire.store.users import ADMIN, SCOPES
+from triplewire.store import Outcome, Store, Webhook
+from triplewire.store.rights import ADMIN, SCOPES
 
 OWNERS = ("ann", "bob")
 
@@ -71,3 +72,30 @@ def test_a_notification_is_theirs_who_had_the_subscription_at_the_event(store: S
         assert [(one.event, one.sequence) for one in found] == [(e, n) for n, e in enumerate(told[owner], 1)]
     everybody = [one.event for one in store.notifications(subscription=id_)]
     assert sorted(everybody) == sorted(told["ann"] + told["bob"])
+
+
+def test_nothing_is_sent_to_or_read_for_who_is_shut_out_until_they_may_again(store: Store) -> None:
+    store.users.add("ann")
+    for owner in ("ann", "nobody we know"):
+        store.subscribe({"id": owner}, owner, Webhook("https://a.example/", "whsec_x"))
+        store.sources.add(owner, "https://a.example/feed")
+    store.append([("source", "e1", "{}"), ("source", "e2", "{}"), ("source", "e3", "{}")])
+    outcomes = [Outcome(1, "e1", owner, 1.0, "[]") for owner in ("ann", "nobody we know")]
+    store.record(outcomes, [], 2)
+    store.record([], [], 3)
+
+    def served() -> tuple[set[str], set[str]]:
+        sent = {one.owner for one in store.deliveries.due(datetime.now(UTC))}
+        return sent, {one.owner for one in store.sources.due("9999")}
+
+    everybody = {"ann", "nobody we know"}
+    assert served() == (everybody, everybody)
+    for scopes, sent, read in [((), False, False), (("publish",), False, True), (("subscribe",), True, False)]:
+        store.users.change("ann", scopes)
+        assert served() == (everybody if sent else {"nobody we know"}, everybody if read else {"nobody we know"})
+    store.users.change("ann", ("admin",))
+    assert served() == (everybody, everybody)
+    store.users.change("ann", ())
+    store.unsubscribe("nobody we know")
+    assert store.trim(datetime.now(UTC)) == 2, "whoever is shut out does not keep the log from being cut"
+    assert store.deliveries.of(["ann"])["ann"].undelivered == 1

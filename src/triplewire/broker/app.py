@@ -16,7 +16,7 @@ from triplewire.broker.delivery import deliveries, hub, mailboxes
 from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.delivery.meters import Meters
-from triplewire.broker.http.openapi import describe
+from triplewire.broker.http.openapi import check_parameters, describe
 from triplewire.broker.http.problems import answer_with_problems
 from triplewire.broker.http.requests import Hosts, Requests
 from triplewire.broker.model import Models
@@ -91,12 +91,12 @@ def create_app(
     answer_with_problems(app)
     web.signing.answer_with_pages(app)
     for room in (sessions, feeds, hub, mailboxes, web.signing):  # whose bodies or addresses tell who may use them
-        app.include_router(room.router)
+        app.include_router(room.router, dependencies=[Depends(check_parameters)] if room is feeds else [])
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, letters, sources, subscriptions, standings, notifications, inbox, less, deliveries)
     for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, activity, *web.PAGES):
-        app.include_router(room.router, dependencies=[Depends(at_work)])
+        app.include_router(room.router, dependencies=[Depends(at_work), Depends(check_parameters)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)

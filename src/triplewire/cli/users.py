@@ -40,7 +40,7 @@ def add_user(
     url: StoreUrl = None,
 ) -> None:
     """Add a user, who may publish and subscribe unless told otherwise. From then on a token is needed everywhere."""
-    from triplewire.store.users import ADMIN, USUAL
+    from triplewire.store.rights import ADMIN, USUAL
 
     with _users(home, url) as users:
         added = users.add(name, [*(scope or USUAL), *[ADMIN] * admin])

@@ -7,7 +7,7 @@ deliver again, and forward to leave something out; what a delivery left out by i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -51,6 +51,7 @@ from triplewire.store.records import (
     Webhook,
 )
 from triplewire.store.revisions import current
+from triplewire.store.rights import SUBSCRIBE, is_shut_out
 from triplewire.store.settling import UNDELIVERED, settle
 from triplewire.store.tables import Number, contents, deliveries, mailboxes, notifications, omissions, revisions
 from triplewire.store.terms import Terms, boundary, terms_of
@@ -74,21 +75,30 @@ STANDING = case(
 class Deliveries(Part):
     """The deliveries of a store."""
 
-    def put(self, subscription: str, place: Webhook | Mailbox, overlap_until: str, owner: str | None = None) -> None:
+    def put(
+        self,
+        subscription: str,
+        place: Webhook | Mailbox,
+        overlap_until: str,
+        owner: str | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         """Deliver a subscription's notifications, from the next one on, to a place; or change it to this one.
 
         A secret that is replaced is used beside the new one for a while. Nothing is done if the subscription is not
-        the ``owner``'s any more.
+        the ``owner``'s any more. If ``check`` raises an error, all stays as it is.
         """
         with self._writing() as connection:
+            check()
             if owner is not None and not _is_owner(connection, subscription, owner):
                 return
             put(connection, subscription, place, overlap_until)
             note(connection, "delivery", subscription, "set up")
 
-    def remove(self, subscription: str) -> None:
-        """Deliver no more. What it was, secrets included, is forgotten."""
+    def remove(self, subscription: str, check: Callable[[], None] = lambda: None) -> None:
+        """Deliver no more. What it was, secrets included, is forgotten; unless ``check`` raises an error."""
         with self._writing() as connection:
+            check()
             remove(connection, subscription, deliveries.c.channel != WEBSUB)
             note(connection, "delivery", subscription, "removed")
 
@@ -176,8 +186,7 @@ class Deliveries(Part):
         longest due.
         """
         now = moment_of(moment)
-        good = (deliveries.c.state == ACTIVE) & (deliveries.c.due <= now)
-        good &= deliveries.c.until.is_(None) | (deliveries.c.until > now)
+        good = _at_work(now) & (deliveries.c.due <= now)
         with self._reading() as connection:
             periods = connection.scalars(select(deliveries.c.digest).where(deliveries.c.digest > 0).distinct()).all()
             over = (
@@ -233,11 +242,15 @@ class Deliveries(Part):
             rows = settle(connection, attempts)
             return [row and delivery_of(row, one.moment) for one, row in zip(attempts, rows, strict=True)]
 
-    def move(self, subscription: str, position: int) -> None:
-        """Go on, at once, with what is at a log position, be it delivered already or not."""
+    def move(self, subscription: str, position: int, check: Callable[[], None] = lambda: None) -> None:
+        """Go on, at once, with what is at a log position, be it delivered already or not.
+
+        If ``check`` raises an error, it stays where it is.
+        """
         before = (notifications.c.subscription == subscription) & (notifications.c.position < position)
         last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
         with self._writing() as connection:
+            check()
             if (cut := mark(connection, CUT)) and position <= cut:
                 raise UsageError(f"events are kept from position {cut + 1} on; what was before cannot be sent again")
             moved = update(deliveries).where(_own([subscription])).values({"last": last} | AT_ONCE)
@@ -365,17 +378,22 @@ def _of(owner: str | None) -> ColumnElement[bool]:
 
 def first_waiting(connection: Connection) -> int | None:
     """The position of the first event of which something is yet to be sent, by any delivery that is at work."""
-    stands = deliveries.c.until.is_(None) | (deliveries.c.until > now())
-    at_work = stands & (deliveries.c.state == ACTIVE)
-    position: int | None = connection.scalar(
-        select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(at_work)
-    )
+    first = select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(_at_work(now()))
+    position: int | None = connection.scalar(first)
     return position
+
+
+def _at_work(moment: str) -> ColumnElement[bool]:
+    """Whether a delivery sends what there is: it is active, has not run out, and its owner may subscribe."""
+    owner = select(revisions.c.owner).where(revisions.c.id == deliveries.c.subscription, revisions.c.until.is_(None))
+    may = ~is_shut_out(owner.correlate(deliveries).scalar_subquery(), SUBSCRIBE)
+    return (deliveries.c.state == ACTIVE) & (deliveries.c.until.is_(None) | (deliveries.c.until > moment)) & may
 
 
 def pass_over(connection: Connection, upto: int) -> None:
     """Have deliveries that are not at work go on, one day, after what is up to a position; list what they leave out."""
-    old = (deliveries.c.state != ACTIVE) & (notifications.c.position <= upto)
+    idle = ~_at_work(now())
+    old = idle & (notifications.c.position <= upto)
     left_out = select(deliveries.c.number, notifications.c.number, *map(literal, (UNDELIVERED, TOO_OLD, now())))
     columns = ("delivery", "notification", "kind", "reason", "created")
     new = insert(omissions).from_select(columns, left_out.join(notifications, _waiting()).where(old, ~_is_omitted()))
@@ -394,7 +412,7 @@ def pass_over(connection: Connection, upto: int) -> None:
         .scalar_subquery(),
     }
     passed = select(1).where(_waiting(), notifications.c.position <= upto).correlate(deliveries).exists()
-    connection.execute(update(deliveries).where(deliveries.c.state != ACTIVE, passed).values(values))
+    connection.execute(update(deliveries).where(idle, passed).values(values))
 
 
 def _is_omitted() -> ColumnElement[bool]:

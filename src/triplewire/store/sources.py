@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Row, case, delete, func, insert, select, update
 
@@ -12,7 +13,10 @@ from triplewire.store.audit import note
 from triplewire.store.database import Part
 from triplewire.store.moments import now
 from triplewire.store.records import Reading, Source
+from triplewire.store.rights import PUBLISH, is_shut_out
 from triplewire.store.tables import sources
+
+Check: TypeAlias = Callable[[], None]
 
 ACTIVE, PAUSED = "active", "paused"
 MOST = 100
@@ -38,22 +42,24 @@ class Sources(Part):
             note(connection, "source", made.number, "added")
             return made, True
 
-    def remove(self, number: int) -> None:
-        """Read a feed no more."""
+    def remove(self, number: int, check: Check = lambda: None) -> None:
+        """Read a feed no more. If ``check`` raises an error, it stays."""
         with self._writing() as connection:
+            check()
             connection.execute(delete(sources).where(sources.c.number == number))
             note(connection, "source", number, "removed")
 
-    def pause(self, number: int, paused: bool) -> None:
-        """Leave a feed alone, or go on with it."""
-        self._change(number, {"state": PAUSED if paused else ACTIVE}, PAUSED if paused else "resumed")
+    def pause(self, number: int, paused: bool, check: Check = lambda: None) -> None:
+        """Leave a feed alone, or go on with it. If ``check`` raises an error, it stays as it is."""
+        self._change(number, {"state": PAUSED if paused else ACTIVE}, PAUSED if paused else "resumed", check)
 
     def hurry(self, number: int) -> None:
         """Have a feed be read as soon as can be, also one that was gone."""
         self._change(number, {"state": ACTIVE, "due": ""}, "hurried")
 
-    def _change(self, number: int, values: dict[str, Any], what: str) -> None:
+    def _change(self, number: int, values: dict[str, Any], what: str, check: Check = lambda: None) -> None:
         with self._writing() as connection:
+            check()
             connection.execute(update(sources).where(sources.c.number == number).values(values))
             note(connection, "source", number, what)
 
@@ -70,8 +76,9 @@ class Sources(Part):
             return [source_of(row) for row in connection.execute(query.order_by(sources.c.number).limit(limit))]
 
     def due(self, moment: str) -> list[Source]:
-        """The sources that are to be read now, the longest due first."""
-        query = select(sources).where(sources.c.state == ACTIVE, sources.c.due <= moment).order_by(sources.c.due)
+        """The sources that are to be read now, of owners who may publish, the longest due first."""
+        good = (sources.c.state == ACTIVE) & (sources.c.due <= moment) & ~is_shut_out(sources.c.owner, PUBLISH)
+        query = select(sources).where(good).order_by(sources.c.due)
         with self._reading() as connection:
             return [source_of(row) for row in connection.execute(query)]
 

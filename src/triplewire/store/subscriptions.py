@@ -52,12 +52,14 @@ class Subscriptions(Part):
                 raise no_subscription(id_)
             return _revise(connection, change(standing.record))
 
-    def pause(self, id_: str, paused: bool = True) -> None:
+    def pause(self, id_: str, paused: bool = True, check: Callable[[], None] = lambda: None) -> None:
         """Have nothing sent of a subscription, while it goes on matching; or go on, at once, with what has waited.
 
-        It goes on, too, where sending was stopped after long failure, or ended by the receiver.
+        It goes on, too, where sending was stopped after long failure, or ended by the receiver. If ``check`` raises an
+        error, all stays as it is.
         """
         with self._writing() as connection:
+            check()
             standing = current(connection, id_)
             if standing is None:
                 raise no_subscription(id_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import scrypt, sha256
 from secrets import token_bytes, token_urlsafe
 from typing import Any
@@ -16,10 +16,9 @@ from triplewire.store.database import Part
 from triplewire.store.deliveries import remove_followers
 from triplewire.store.moments import now
 from triplewire.store.records import Bearer, Token, User
+from triplewire.store.rights import ADMIN, SCOPES, SUBSCRIBE, USUAL
 from triplewire.store.tables import tokens, users
 
-PUBLISH, SUBSCRIBE, ONTOLOGY, ADMIN = SCOPES = ("publish", "subscribe", "ontology", "admin")
-USUAL = (PUBLISH, SUBSCRIBE)
 PREFIX = "tw_"
 SESSION = "tws_"
 """What the texts of sessions begin with: nobody can make one but by signing in."""
@@ -46,9 +45,14 @@ class Users(Part):
             note(connection, "user", name, "created")
         return User(name, frozenset(row["scopes"].split()), row["created"])
 
-    def change(self, name: str, scopes: Iterable[str]) -> User:
-        """Have a user, and so all their tokens, be good for this and nothing else."""
+    def change(self, name: str, scopes: Iterable[str], check: Callable[[], None] = lambda: None) -> User:
+        """Have a user, and so all their tokens, be good for this and nothing else.
+
+        Without ``subscribe`` nothing is sent to their webhooks and mailboxes either, and without ``publish`` no feed is
+        read for them, until they have it again. If ``check`` raises an error, all stays as it is.
+        """
         with self._writing() as connection:
+            check()
             connection.execute(update(users).where(users.c.name == name).values(scopes=_written(scopes)))
             known = _known(connection, name)
             note(connection, "user", name, f"may {_written(scopes) or 'nothing'}")

@@ -9,17 +9,18 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Depends, Path, Response
 
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Administrator, Anybody
 from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
 from triplewire.broker.state import Shared, State
 from triplewire.errors import UsageError
 from triplewire.store import User, moment_of
-from triplewire.store.users import SUBSCRIBE, USUAL
+from triplewire.store.rights import SUBSCRIBE, USUAL
 
 router = APIRouter(tags=["users"])
 
@@ -47,8 +48,13 @@ def add_user(_: Administrator, shared: Shared, body: Body) -> dict[str, Any]:
 
 
 @router.get("/v1/users/{name:path}")
-def read_user(caller: Anybody, shared: Shared, name: str) -> dict[str, Any]:
+def read_user(caller: Anybody, shared: Shared, name: str, if_none_match: IfNoneMatch = None) -> Response:
     """A user: the caller or, for an administrator, anybody."""
+    return tagged(_content(caller, shared, name), if_none_match)
+
+
+def _content(caller: Caller, shared: State, name: str) -> dict[str, Any]:
+    """What a GET shows of a user."""
     found = shared.store.users.found(name)
     if found is None or not caller.sees(name):
         raise _no_user(name)
@@ -56,14 +62,20 @@ def read_user(caller: Anybody, shared: Shared, name: str) -> dict[str, Any]:
 
 
 @router.patch("/v1/users/{name:path}")
-def change_user(_: Administrator, shared: Shared, body: Body, name: str) -> dict[str, Any]:
-    """Change what a user, and so each of their tokens, may do: ``{"scopes": []}`` shuts them out."""
+def change_user(caller: Administrator, shared: Shared, body: Body, name: str, if_match: IfMatch = None) -> Response:
+    """Change what a user, and so each of their tokens, may do: ``{"scopes": []}`` shuts them out.
+
+    Who may not subscribe is sent nothing, and for who may not publish no feed is read, until they may again.
+    """
     if (scopes := _scopes(body)) is None or set(body) != {"scopes"}:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "'scopes' may be changed, and nothing else")
-    if shared.store.users.found(name) is None:
-        raise _no_user(name)
+    _content(caller, shared, name)
+
+    def check() -> None:
+        check_unchanged(_content(caller, shared, name), if_match)
+
     try:
-        return _shown(shared.store.users.change(name, scopes))
+        return tagged(_shown(shared.store.users.change(name, scopes, check)), None)
     except UsageError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
 

@@ -10,7 +10,7 @@ from time import monotonic
 
 from triplewire.broker.http.problems import ProblemError
 from triplewire.store import LOCAL, Store, User
-from triplewire.store.users import ADMIN, SCOPES
+from triplewire.store.rights import ADMIN, SCOPES
 
 MOST_FAILURES, WINDOW = 20, 60.0
 """So many failed attempts from one address in so many seconds; more are told to wait."""

@@ -78,7 +78,8 @@ class Allowance:
 
     @contextmanager
     def streaming(self, caller: Caller) -> Iterator[None]:
-        """Count a stream while it is open."""
+        """Count a stream while it is open; refuse it if others were opened since it was let in."""
+        self.check_streams(caller)
         self._streams[caller.name] += 1
         try:
             yield

@@ -22,7 +22,8 @@ from triplewire.broker.access.gate import EVERYBODY, Caller
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.store import ACTOR
-from triplewire.store.users import ADMIN, ONTOLOGY, PUBLISH, SESSION, SUBSCRIBE
+from triplewire.store.rights import ADMIN, ONTOLOGY, PUBLISH, SUBSCRIBE
+from triplewire.store.users import SESSION
 
 READING = ("GET", "HEAD", "OPTIONS")
 COOKIE = "triplewire-session"

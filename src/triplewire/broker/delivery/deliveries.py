@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -96,12 +97,16 @@ def change_delivery(
         isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < 1 << 63
     ):
         raise ProblemError(HTTPStatus.BAD_REQUEST, f"'position' should be a log position, not {position!r}")
-    check_unchanged(_status(caller, shared, subscription_id), if_match)
+    _status(caller, shared, subscription_id)
+
+    def check() -> None:
+        check_unchanged(_status(caller, shared, subscription_id), if_match)
+
     if position is not None:
-        _move(shared, subscription_id, position)
+        _move(shared, subscription_id, position, check)
     try:
         if paused is not None:
-            shared.store.pause(subscription_id, paused)
+            shared.store.pause(subscription_id, paused, check if position is None else lambda: None)
     except UsageError:
         raise _unknown(subscription_id) from None
     return tagged(_status(caller, shared, subscription_id), None)
@@ -113,9 +118,9 @@ def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSON
     return page.of_all(shared.store.deliveries.endpoints(caller.only), asdict)
 
 
-def _move(shared: State, subscription: str, position: int) -> None:
+def _move(shared: State, subscription: str, position: int, check: Callable[[], None] = lambda: None) -> None:
     try:
-        shared.store.deliveries.move(subscription, position)
+        shared.store.deliveries.move(subscription, position, check)
     except UsageError as error:  # what was there is no longer kept
         raise ProblemError(HTTPStatus.GONE, str(error)) from None
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 
 import triplewire
-from triplewire.broker.http.problems import MEDIA_TYPE
+from triplewire.broker.http.problems import MEDIA_TYPE, ProblemError
 from triplewire.broker.http.shapes import ANSWERS, BODIES, JSON, MAILED, OTHERWISE, SCHEMAS, TEXT, named
 
 ABOUT = "Semantic publish/subscribe: RDF events, graph-pattern subscriptions. Problems are as RFC 9457 has them."
@@ -48,6 +48,20 @@ def describe(app: FastAPI) -> dict[str, Any]:
         found["components"]["schemas"] = SCHEMAS
         app.openapi_schema = found
     return app.openapi_schema
+
+
+async def check_parameters(request: Request) -> None:
+    """Refuse a parameter that the description does not have: who misspells one would be answered another question."""
+    if not request.query_params:
+        return
+    operations = describe(request.app)["paths"].get(request.scope["route"].path_format, {})
+    operation = operations.get(request.method.lower())
+    if operation is None:
+        return
+    known = [one["name"] for one in operation["parameters"] if one["in"] == "query"]
+    if unknown := sorted(set(request.query_params) - set(known)):
+        there = f"there are {', '.join(known)}" if known else "it has none"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, f"there is no parameter {unknown[0]!r} here; {there}")
 
 
 def _complete(operation: dict[str, Any], place: tuple[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic
@@ -35,8 +35,8 @@ from triplewire.subscriptions.languages import parse_subscription
 HEARTBEAT = 15
 LOOK_AGAIN = 30.0
 """So many seconds after a token was revoked, streams that were opened with it may go on."""
-AGAIN = 2000
-"""Milliseconds after which a client whose stream we end is to come back."""
+AGAIN, LATER = 2_000, 60_000
+"""Milliseconds after which a client whose stream we end is to come back; and one that has too many."""
 LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 """Signs that some clients take for the end of a line, where JSON and server-sent events do not."""
 RECENT = 16
@@ -236,7 +236,12 @@ def _within(kind: str, range_: str) -> bool:
 async def _messages(shared: State, after: int, caller: Caller, syntax: str | None) -> AsyncIterator[ServerSentEvent]:
     """What comes for a caller, as long as they are let in."""
     looked = monotonic()
-    with shared.allowance.streaming(caller):
+    with ExitStack() as counted:
+        try:
+            counted.enter_context(shared.allowance.streaming(caller))
+        except ProblemError as error:  # many came at once, and the answer has begun
+            yield ServerSentEvent(retry=LATER, comment=error.detail)
+            return
         async with aclosing(shared.feed.follow(after)) as notifications:
             async for found in notifications:
                 if not caller.sees(found.owner):

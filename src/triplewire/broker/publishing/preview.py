@@ -26,7 +26,7 @@ from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.names import namespace
 from triplewire.rdf.picture import picture
 from triplewire.rdf.terms import RDF, WELL_KNOWN_PREFIXES
-from triplewire.store.users import SUBSCRIBE
+from triplewire.store.rights import SUBSCRIBE
 
 MOST_SECONDS = 1.0
 """So long may it take to read what is in the envelopes; as much as was read by then is told of."""

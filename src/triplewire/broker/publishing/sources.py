@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from math import ceil
@@ -14,6 +15,7 @@ from triplewire.broker.access.users import Publisher
 from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
 from triplewire.broker.publishing.poller import SHORTEST
 from triplewire.broker.state import Shared, State
 from triplewire.errors import UsageError
@@ -55,23 +57,23 @@ def list_sources(caller: Publisher, shared: Shared, page: Paged) -> ExactJSONRes
 
 
 @router.get("/{number}")
-def read_source(caller: Publisher, shared: Shared, number: Number) -> dict[str, Any]:
+def read_source(caller: Publisher, shared: Shared, number: Number, if_none_match: IfNoneMatch = None) -> Response:
     """How it stands with a source: when it was read and will be, what came of it, since when it fails and why.
 
     ``state`` is active, paused, or gone, if the answer was 410. ``pause`` is how many seconds it is left alone between
     two readings, which depends on how often something is new. ``known`` entries are not published again.
     """
-    return _shown(_found(caller, shared, number))
+    return tagged(_shown(_found(caller, shared, number)), if_none_match)
 
 
 @router.patch("/{number}")
-def change_source(caller: Publisher, shared: Shared, number: Number, body: Body) -> dict[str, Any]:
+def change_source(caller: Publisher, shared: Shared, number: Number, body: Body, if_match: IfMatch = None) -> Response:
     """Leave a source alone, or go on with it: ``{"paused": true}``."""
     paused = body.get("paused")
     if set(body) != {"paused"} or not isinstance(paused, bool):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "what can be changed is 'paused', true or false")
-    shared.store.sources.pause(_found(caller, shared, number).number, paused)
-    return _shown(_found(caller, shared, number))
+    shared.store.sources.pause(_found(caller, shared, number).number, paused, _check(caller, shared, number, if_match))
+    return tagged(_shown(_found(caller, shared, number)), None)
 
 
 @router.post("/{number}/read", status_code=HTTPStatus.ACCEPTED)
@@ -94,10 +96,15 @@ def read_now(caller: Publisher, shared: Shared, number: Number) -> dict[str, Any
 
 
 @router.delete("/{number}", status_code=HTTPStatus.NO_CONTENT)
-def remove_source(caller: Publisher, shared: Shared, number: Number) -> Response:
+def remove_source(caller: Publisher, shared: Shared, number: Number, if_match: IfMatch = None) -> Response:
     """Read a source no more. What was published stays."""
-    shared.store.sources.remove(_found(caller, shared, number).number)
+    shared.store.sources.remove(_found(caller, shared, number).number, _check(caller, shared, number, if_match))
     return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _check(caller: Caller, shared: State, number: int, if_match: str | None) -> Callable[[], None]:
+    """What refuses a change of a source that is not as the client saw it."""
+    return lambda: check_unchanged(_shown(_found(caller, shared, number)), if_match)
 
 
 def _found(caller: Caller, shared: State, number: int) -> Source:

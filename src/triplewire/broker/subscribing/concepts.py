@@ -22,7 +22,7 @@ from triplewire.concepts.proposed import Proposal, check_decision, concept_named
 from triplewire.errors import UsageError
 from triplewire.rdf.terms import SKOS, Triple
 from triplewire.store import StoredProposal
-from triplewire.store.users import ONTOLOGY
+from triplewire.store.rights import ONTOLOGY
 
 router = APIRouter(tags=["concepts"])
 

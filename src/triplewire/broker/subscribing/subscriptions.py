@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -49,6 +49,7 @@ PAGE = 100
 router = APIRouter(prefix="/v1/subscriptions", tags=["subscriptions"], route_class=repeatable())
 
 
+Check: TypeAlias = Callable[[], None]
 Body = Annotated[dict[str, Any], Depends(json_object)]
 DryRun = Annotated[bool, Query(alias="dry-run", description="Create nothing; tell what it would come to.")]
 Newest = Annotated[int, Query(ge=1, le=FURTHER * MOST_EVENTS, description="So many events a dry run looks at.")]
@@ -148,14 +149,13 @@ def change_subscription(
 
     deliver = _delivering(caller, shared, revision, body)
     if not _writable(body):
-        check_unchanged(content(caller, shared, subscription_id), if_match)
-        deliver()
+        deliver(lambda: check_unchanged(content(caller, shared, subscription_id), if_match))
         return tagged(content(caller, shared, subscription_id), None)
     try:
         since = shared.store.amend(subscription_id, change)
     except UsageError:
         raise _unknown(subscription_id) from None
-    deliver()
+    deliver(lambda: None)
     shared.store.propose(new, revision.owner, subscription_id)
     return _answer(caller, shared, subscription_id, answer | {"since": since}, HTTPStatus.OK)
 
@@ -236,19 +236,22 @@ def _writable(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name not in (*READ_ONLY, DELIVERY)}
 
 
-def _delivering(caller: Caller, shared: State, revision: Revision, body: dict[str, Any]) -> Callable[[], None]:
-    """What has a subscription delivered as is asked, once all else is done; what is asked is checked here."""
+def _delivering(caller: Caller, shared: State, revision: Revision, body: dict[str, Any]) -> Callable[[Check], None]:
+    """What has a subscription delivered as is asked, once all else is done; what is asked is checked here.
+
+    It is given what is to be checked right before it is written.
+    """
     deliveries, id_ = shared.store.deliveries, revision.id
     if DELIVERY not in body:
-        return lambda: None
+        return lambda check: check()
     if body[DELIVERY] is None:
-        return lambda: deliveries.remove(id_)
+        return lambda check: deliveries.remove(id_, check)
     known = deliveries.of([id_]).get(id_)
     shared.allowance.check_subscriptions(caller, 0, webhooks=int(known is None))
     to = place(body[DELIVERY], known, shared)
     if known is None or known.url != to.url or "to" in body[DELIVERY]:
         invite(to, revision.owner, shared)
-    return lambda: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner)
+    return lambda check: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner, check)
 
 
 def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from triplewire.broker.publishing.letters import shown_letter
 from triplewire.broker.state import Shared
 from triplewire.broker.web import examples
 from triplewire.broker.web.frame import PAGES, render
-from triplewire.store.users import PUBLISH, SUBSCRIBE
+from triplewire.store.rights import PUBLISH, SUBSCRIBE
 
 SHOWN = 20
 REFUSED = 5

@@ -13,7 +13,7 @@ from triplewire.broker.publishing.letters import letter_at, shown_letter
 from triplewire.broker.state import Shared
 from triplewire.broker.web.frame import render
 from triplewire.lift.documents import write_json
-from triplewire.store.users import SUBSCRIBE
+from triplewire.store.rights import SUBSCRIBE
 
 FORMATS = {
     "text/turtle": "Turtle",
