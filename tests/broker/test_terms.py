@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -182,8 +183,9 @@ def test_the_same_content_is_told_once_within_the_window(store: Store, receiver:
 
 
 def test_what_is_refused_for_hours_is_put_aside_and_the_next_has_its_turn(
-    broker: httpx.Client, store: Store, receiver: Receiver
+    broker: httpx.Client, store: Store, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "triplewire.broker.delivery.dispatcher")
     store.subscribe({"id": "s"}, webhook=receiver.hook())
     receiver.answers(*[422] * 30)
     clock = Clock()
@@ -201,6 +203,9 @@ def test_what_is_refused_for_hours_is_put_aside_and_the_next_has_its_turn(
 
     drive(store, scenario, clock)
     assert receiver.accepted() == [2]
+    lines = [one.getMessage() for one in caplog.records if one.name == "triplewire.broker.delivery.dispatcher"]
+    assert lines[-2:] == ["delivery put aside", "delivery sent"]
+    assert set(lines[:-2]) == {"delivery failed"}
     status = broker.get("/v1/deliveries/s").json()
     assert (status["state"], status["undelivered"], status["pending"], status["failing"]) == ("active", 1, 0, None)
     [left] = broker.get("/v1/deliveries/s/omissions").json()["items"]

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -132,7 +133,10 @@ def test_410_ends_it_and_its_owner_may_begin_again(
     assert told == [("delivery failed", 503, 1), ("delivery ended", 410, 2), ("delivery sent", 204, 1)]
 
 
-def test_after_days_of_failure_it_is_stopped_and_nothing_is_lost(store: Store) -> None:
+def test_after_days_of_failure_it_is_stopped_and_nothing_is_lost(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "triplewire.broker.delivery.dispatcher")
     store.subscribe({"id": "s"}, webhook=Webhook("http://10.0.0.1/", OLD))  # where we are not let to go
     notify(store, "s")
     notify(store, "s")
@@ -153,6 +157,8 @@ def test_after_days_of_failure_it_is_stopped_and_nothing_is_lost(store: Store) -
     assert of(store).reason == "no connection: 10.0.0.1 leads to no public address"
     assert PATIENCE <= spans[-1] <= PATIENCE + LONGEST_DELAY
     assert 10 < len(spans) < 40
+    told = [one.getMessage() for one in caplog.records]
+    assert told == ["delivery failed"] * (len(spans) - 1) + ["delivery stopped"]
 
 
 def test_what_was_received_and_not_written_down_is_sent_again_under_the_same_id(
@@ -180,6 +186,60 @@ def test_what_was_received_and_not_written_down_is_sent_again_under_the_same_id(
     first, again, _ = receiver.received()
     assert receiver.accepted() == [1, 1, 2]
     assert first["headers"]["webhook-id"] == again["headers"]["webhook-id"]
+
+
+def test_a_digest_that_was_received_and_not_written_down_is_sent_again_and_can_be_told_from_a_new_one(
+    store: Store, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after kill -9 in the midst of it; before it is sent again, more has come."""
+    store.subscribe({"id": "s", "digest": "hourly"}, webhook=receiver.hook())
+    for _ in range(3):
+        notify(store, "s")
+    settle, failures, clock = store.deliveries.settle, iter(range(2)), Clock()
+
+    def shaky(attempts: Any) -> Any:
+        if next(failures, None) is not None:
+            raise StoreError("the disk is away")
+        return settle(attempts)
+
+    monkeypatch.setattr(store.deliveries, "settle", shaky)
+
+    async def scenario() -> None:
+        async with dispatching(store, clock) as dispatcher:
+            clock.forward(timedelta(hours=2))
+            await turn(dispatcher)
+            await turn(dispatcher)
+            notify(store, "s")
+            clock.forward(timedelta(hours=2))
+            await turn(dispatcher)
+
+    asyncio.run(scenario())
+    first, again, larger = receiver.received()
+    ids = [one["headers"]["webhook-id"] for one in (first, again, larger)]
+    assert ids[0] == ids[1] != ids[2]
+    parts = [[one["id"] for one in sent["body"]["data"]["notifications"]] for sent in (first, again, larger)]
+    assert parts[0] == parts[1] == parts[2][:3]
+    assert (len(parts[2]), of(store).delivered, store.deliveries.pending(["s"])) == (4, 4, {})
+
+
+def test_two_brokers_on_one_store_lose_nothing_and_what_comes_twice_has_one_id(
+    store: Store, receiver: Receiver
+) -> None:
+    store.subscribe({"id": "s"}, webhook=receiver.hook())
+    for _ in range(10):
+        notify(store, "s")
+
+    async def scenario() -> None:
+        with closing(Store(store.url)) as other:
+            async with dispatching(store, Clock()) as one, dispatching(other, Clock()) as another:
+                while store.deliveries.pending(["s"]):
+                    await asyncio.gather(turn(one), turn(another))
+
+    asyncio.run(scenario())
+    accepted = receiver.accepted()
+    assert list(dict.fromkeys(accepted)) == list(range(1, 11))
+    ids = {(one["body"]["data"]["sequence"], one["headers"]["webhook-id"]) for one in receiver.received()}
+    assert len(ids) == 10
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.pipeline.world import offer
 from triplewire.pipeline.checkpoint import FORMAT_FILE, LOCK, mark_format, set_aside_if_unfit
-from triplewire.store import Store
+from triplewire.store import Store, backup, restore
+from triplewire.store import store_url as embedded
 
 WHOLE = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n'
 COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
@@ -80,6 +82,19 @@ def test_a_checkpoint_of_another_log_is_set_aside_and_told_in_a_line(
         assert not kept(write(tmp_path, offsets, commits), log)
     assert len(caplog.records) == 1
     assert "checkpoint.unfit-" in caplog.text
+
+
+def test_after_a_restore_nothing_is_passed_over_that_the_old_checkpoint_had_done(log: Store, tmp_path: Path) -> None:
+    """The store is of yesterday, and gets other events at the positions that the checkpoint has seen."""
+    backup(log.url, tmp_path / "backup.db")
+    checkpoint = write(tmp_path, [8, 10, 12], 3)
+    restored_url = embedded(tmp_path / "restored")
+    (tmp_path / "restored").mkdir()
+    restore(tmp_path / "backup.db", restored_url)
+    with closing(Store(restored_url)) as restored:
+        restored.append([offer(n) for n in range(100, 110)])
+        assert not kept(checkpoint, restored)
+        assert (restored.pipeline_position(), restored.last_position()) == (8, 20), "where matching goes on"
 
 
 @pytest.mark.parametrize("name", ["offsets/0", "offsets/1", "commits/0", "metadata"])

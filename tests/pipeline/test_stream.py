@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ from tests.postgres import PASSWORD
 from triplewire.errors import UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stream
-from triplewire.pipeline.checkpoint import mark_format
+from triplewire.pipeline.checkpoint import mark_format, mark_store
 from triplewire.pipeline.session import STREAM, session
 from triplewire.store import LOCAL, Store
 from triplewire.store import store_url as embedded
@@ -223,8 +224,28 @@ def test_a_server_that_was_never_there_is_refused_and_one_that_was_is_waited_for
     with pytest.raises(UsageError, match="the store cannot be reached; is this its address"):
         stream.run_stream(begin, address, tmp_path / "checkpoint")
     mark_format(tmp_path / "checkpoint")
+    mark_store(tmp_path / "checkpoint", "postgresql://somebody@elsewhere/store")
+    with pytest.raises(UsageError, match="the store cannot be reached; is this its address"):
+        stream.run_stream(begin, address, tmp_path / "checkpoint")
+    mark_store(tmp_path / "checkpoint", address)
     with pytest.raises(BegunError):
         stream.run_stream(begin, address, tmp_path / "checkpoint")
+
+
+def test_a_stream_that_waits_for_a_store_can_be_interrupted() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        signals = stream._Signals()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)  # nothing is at work yet
+        signals.at_work = True
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert signals.come()
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_a_checkpoint_serves_one_stream_at_a_time(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from triplewire.store import Store
 
 log = logging.getLogger(__name__)
 
-LOCK, FORMAT_FILE = ".lock", ".format"
+LOCK, FORMAT_FILE, STORE_FILE = ".lock", ".format", ".store"
 """The files in the checkpoint's folder that are ours, not Spark's."""
 FORMAT = "2"
 """Counted up whenever a stream could not go on from what one before it left."""
@@ -32,7 +33,7 @@ def set_aside(checkpoint: Path, reason: str) -> None:
     aside = checkpoint.with_name(f"{checkpoint.name}.unfit-{time.strftime('%Y%m%dT%H%M%S')}")
     aside.mkdir()
     for path in checkpoint.iterdir():
-        if path.name != LOCK:
+        if path.name not in (LOCK, STORE_FILE):
             path.rename(aside / path.name)
     log.warning("the checkpoint %s: moved to %s, matching begins where the store says", reason, aside)
 
@@ -64,9 +65,19 @@ def mark_format(checkpoint: Path) -> None:
         (checkpoint / FORMAT_FILE).write_text(FORMAT)
 
 
-def is_marked(checkpoint: Path) -> bool:
-    """Whether a stream was at work here."""
-    return _format(checkpoint) is not None
+def mark_store(checkpoint: Path, store: str) -> None:
+    """Note that a stream was at work here with the store at an address, which may have a password in it."""
+    (checkpoint / STORE_FILE).write_text(_digest(store))
+
+
+def is_marked(checkpoint: Path, store: str) -> bool:
+    """Whether a stream was at work here with the store at an address."""
+    path = checkpoint / STORE_FILE
+    return path.exists() and path.read_text() == _digest(store)
+
+
+def _digest(store: str) -> str:
+    return sha256(store.encode()).hexdigest()
 
 
 def _format(checkpoint: Path) -> str | None:

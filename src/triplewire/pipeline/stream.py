@@ -26,7 +26,7 @@ from triplewire.errors import EventError, StoreAwayError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
 from triplewire.pipeline import stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
-from triplewire.pipeline.checkpoint import LOCK, is_marked, mark_format, set_aside, set_aside_if_unfit
+from triplewire.pipeline.checkpoint import LOCK, is_marked, mark_format, mark_store, set_aside, set_aside_if_unfit
 from triplewire.pipeline.disk import full_disk_named
 from triplewire.pipeline.intake import start_intake
 from triplewire.pipeline.outlet import start_outlet
@@ -81,7 +81,7 @@ def run_stream(
         _reach(store, checkpoint)
         spark = session()
         try:
-            signals = _signals()
+            signals = _Signals()
             sender = _sender(spark, store, checkpoint)
             Thread(target=_wake_workers, args=(spark, store, checkpoint), daemon=True).start()
             spark.streams.addListener(Reporter(checkpoint.absolute().parent, Store(store, patient=True), NAME))
@@ -91,6 +91,7 @@ def run_stream(
             if target is not None:
                 queries.append(start_outlet(spark, target, store, checkpoint.with_name("outlet")))
             with closing(_keeper(store, checkpoint)) as keeper:
+                signals.at_work = True
                 _wait(queries, Store(store, patient=True), until, parent, signals, archive, (keeper.look, sender.look))
             for query in queries:
                 _stop(query)
@@ -115,6 +116,7 @@ def start_stream(
         options["after"] = str(_replayed(opened, after))
         set_aside(checkpoint, "is not what a replay goes on from")
     mark_format(checkpoint)
+    mark_store(checkpoint, store)
     if archive is not None:
         Archive(archive).begin(opened.last_position())
     spark.dataSource.register(EventLog)
@@ -132,7 +134,7 @@ def start_stream(
 
 def _reach(store: str, checkpoint: Path) -> None:
     """Refuse a server that cannot be reached, unless a stream was at work with it: then it will be there again."""
-    if store.startswith("postgresql") and not is_marked(checkpoint):
+    if store.startswith("postgresql") and not is_marked(checkpoint, store):
         try:
             Store(store).close()
         except StoreAwayError as error:
@@ -259,12 +261,12 @@ def _wait(
     store: Store,
     until: int | None,
     parent: int | None,
-    signals: SimpleQueue[int],
+    signals: _Signals,
     archive: Path | None,
     duties: Sequence[Callable[[], None]],
 ) -> None:
     looks = count()
-    while all(query.isActive for query in queries) and not _comes(signals):
+    while all(query.isActive for query in queries) and not signals.come():
         for duty in duties:
             patiently(duty)
         done = patiently(store.pipeline_position)
@@ -287,20 +289,32 @@ def _stop(query: StreamingQuery) -> None:
     query.stop()
 
 
-def _signals() -> SimpleQueue[int]:
-    """The interrupts and requests to terminate that come from now on, instead of breaking off what is going on."""
-    came: SimpleQueue[int] = SimpleQueue()  # of all that threads wait for, this alone may be used by a handler
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _frame: came.put(number))
-    return came
+class _Signals:
+    """Interrupts and requests to terminate. While the stream is ``at_work`` the first one waits until it is looked for.
 
+    Before, and if a second one comes as nobody has looked, whatever goes on is broken off: it may be that a store is
+    waited for which is locked, or away.
+    """
 
-def _comes(signals: SimpleQueue[int]) -> bool:
-    """Whether one comes until it is time for the next look."""
-    with suppress(Empty):
-        signals.get(timeout=GLANCE)
-        return True
-    return False
+    def __init__(self) -> None:
+        self.at_work = False
+        self._came: SimpleQueue[int] = (
+            SimpleQueue()
+        )  # of all that threads wait for, this alone may be used by a handler
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: object) -> None:
+        if not self.at_work or not self._came.empty():
+            raise KeyboardInterrupt
+        self._came.put(number)
+
+    def come(self) -> bool:
+        """Whether one comes until it is time for the next look."""
+        with suppress(Empty):
+            self._came.get(timeout=GLANCE)
+            return True
+        return False
 
 
 @contextmanager

@@ -48,6 +48,8 @@ Result = TypeVar("Result")
 AT_ONCE = 1000
 TURN = 7_747_073
 """The number of the advisory lock that PostgreSQL's writers take turns by."""
+CONNECTING = 10
+"""Seconds that a server has to answer; without a limit it may be minutes until the network gives up."""
 PAUSE = 1.0
 """Seconds until a patient one tries again."""
 
@@ -257,8 +259,13 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _postgresql(url: URL) -> Engine:
-    """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced."""
-    engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, hide_parameters=True)
+    """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced.
+
+    A server that does not answer is away after ten seconds, or as many as ``?connect_timeout=`` says.
+    """
+    patience = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECTING}
+    url = url.set(drivername="postgresql+psycopg")
+    engine = create_engine(url, connect_args=patience, pool_pre_ping=True, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
