@@ -17,13 +17,11 @@ from sqlalchemy import (
     Connection,
     Row,
     and_,
-    bindparam,
     case,
     cast,
     delete,
     func,
     insert,
-    literal,
     or_,
     select,
     true,
@@ -34,7 +32,7 @@ from triplewire.errors import UsageError
 from triplewire.store.audit import note
 from triplewire.store.database import Part
 from triplewire.store.marks import CUT, mark
-from triplewire.store.moments import moment_of, now
+from triplewire.store.moments import moment_of
 from triplewire.store.notifications import notification_of, notified
 from triplewire.store.records import (
     Attempt,
@@ -51,18 +49,16 @@ from triplewire.store.records import (
     Webhook,
 )
 from triplewire.store.revisions import current
-from triplewire.store.rights import SUBSCRIBE, is_shut_out
-from triplewire.store.settling import UNDELIVERED, settle
+from triplewire.store.settling import settle
 from triplewire.store.tables import Number, contents, deliveries, mailboxes, notifications, omissions, revisions
 from triplewire.store.terms import Terms, boundary, terms_of
+from triplewire.store.waiting import ACTIVE, is_at_work, is_waiting, next_of
 
-ACTIVE, PAUSED, STOPPED, ENDED, UNCONFIRMED = "active", "paused", "stopped", "ended", "unconfirmed"
+PAUSED, STOPPED, ENDED, UNCONFIRMED = "paused", "stopped", "ended", "unconfirmed"
 MAIL = "mailto:"
 WEBSUB = "websub"
 """The one channel of which a subscription may have many deliveries, set up by others than its owner."""
 MOST_FOLLOWERS = 100
-FOR_EVER = "9999"
-TOO_OLD = "the event was not kept any longer while nothing was sent"
 AT_ONCE: dict[str, Any] = {"attempts": 0, "tried_since": None, "failing_since": None, "reason": "", "due": ""}
 
 STANDING = case(
@@ -146,7 +142,7 @@ class Deliveries(Part):
 
     def pending(self, subscriptions: Iterable[str]) -> dict[str, int]:
         """How many notifications of some subscriptions are yet to be delivered."""
-        query = select(deliveries.c.subscription, func.count()).join(notifications, _waiting())
+        query = select(deliveries.c.subscription, func.count()).join(notifications, is_waiting())
         query = query.where(_own(subscriptions)).group_by(deliveries.c.subscription)
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
@@ -156,21 +152,23 @@ class Deliveries(Part):
         found: dict[str, int] = {}
         with self._reading() as connection:
             for id_ in subscriptions:
-                some = select(1).select_from(deliveries).join(notifications, _waiting()).where(_own([id_])).limit(most)
+                some = (
+                    select(1).select_from(deliveries).join(notifications, is_waiting()).where(_own([id_])).limit(most)
+                )
                 found[id_] = connection.scalar(select(func.count()).select_from(some.subquery())) or 0
         return found
 
     def backlog(self) -> dict[str, int]:
         """How many notifications are yet to be delivered, by channel."""
         query = (
-            select(deliveries.c.channel, func.count()).join(notifications, _waiting()).group_by(deliveries.c.channel)
+            select(deliveries.c.channel, func.count()).join(notifications, is_waiting()).group_by(deliveries.c.channel)
         )
         with self._reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def endpoints(self, owner: str | None = None) -> list[Endpoint]:
         """Everything that goes to one address together, by address; or what goes there of one owner's."""
-        waiting = select(func.count()).where(_waiting()).correlate(deliveries).scalar_subquery()
+        waiting = select(func.count()).where(is_waiting()).correlate(deliveries).scalar_subquery()
         each = select(deliveries, waiting.label("pending")).where(_of(owner)).subquery().c
         counted = (each.delivered, each.undelivered, each.sent, each.pending)
         sums = (cast(func.sum(column), Number) for column in counted)
@@ -186,13 +184,13 @@ class Deliveries(Part):
         longest due.
         """
         now = moment_of(moment)
-        good = _at_work(now) & (deliveries.c.due <= now)
+        good = is_at_work(now, revisions.c.owner) & (deliveries.c.due <= now)
         with self._reading() as connection:
             periods = connection.scalars(select(deliveries.c.digest).where(deliveries.c.digest > 0).distinct()).all()
             over = (
                 and_(deliveries.c.digest == one, notifications.c.created < boundary(moment, one)) for one in periods
             )
-            waiting = select(1).where(_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
+            waiting = select(1).where(is_waiting(), or_(deliveries.c.digest == 0, *over)).correlate(deliveries).exists()
             named = deliveries.c.number, deliveries.c.subscription, revisions.c.owner, deliveries.c.url
             stands = (revisions.c.id == deliveries.c.subscription) & revisions.c.until.is_(None)
             query = select(*named, STANDING).join(revisions, stands).where(good, waiting)
@@ -208,7 +206,7 @@ class Deliveries(Part):
     def waiting(self, portions: Iterable[Portion]) -> list[list[Notification]]:
         """The notifications that are to be delivered next, for each portion; all read in one transaction."""
         with self._reading() as connection:
-            return [_waiting_of(connection, portion) for portion in portions]
+            return [next_of(connection, portion) for portion in portions]
 
     def contents(self, delivery: int, hashes: Iterable[str]) -> dict[str, Content]:
         """Which of some contents a delivery has told of late."""
@@ -374,72 +372,6 @@ def _of(owner: str | None) -> ColumnElement[bool]:
         return true()
     own = (revisions.c.id == deliveries.c.subscription) & (revisions.c.owner == owner) & revisions.c.until.is_(None)
     return select(revisions.c.id).where(own).exists()  # by id: an owner may have very many
-
-
-def first_waiting(connection: Connection) -> int | None:
-    """The position of the first event of which something is yet to be sent, by any delivery that is at work."""
-    first = select(func.min(notifications.c.position)).join(deliveries, _waiting()).where(_at_work(now()))
-    position: int | None = connection.scalar(first)
-    return position
-
-
-def _at_work(moment: str) -> ColumnElement[bool]:
-    """Whether a delivery sends what there is: it is active, has not run out, and its owner may subscribe."""
-    owner = select(revisions.c.owner).where(revisions.c.id == deliveries.c.subscription, revisions.c.until.is_(None))
-    may = ~is_shut_out(owner.correlate(deliveries).scalar_subquery(), SUBSCRIBE)
-    return (deliveries.c.state == ACTIVE) & (deliveries.c.until.is_(None) | (deliveries.c.until > moment)) & may
-
-
-def pass_over(connection: Connection, upto: int) -> None:
-    """Have deliveries that are not at work go on, one day, after what is up to a position; list what they leave out."""
-    idle = ~_at_work(now())
-    old = idle & (notifications.c.position <= upto)
-    left_out = select(deliveries.c.number, notifications.c.number, *map(literal, (UNDELIVERED, TOO_OLD, now())))
-    columns = ("delivery", "notification", "kind", "reason", "created")
-    new = insert(omissions).from_select(columns, left_out.join(notifications, _waiting()).where(old, ~_is_omitted()))
-    if not connection.execute(new).rowcount:
-        return
-    behind = select(func.min(notifications.c.number)).where(_waiting(), notifications.c.position > upto)
-    newest = select(func.max(notifications.c.number)).where(_waiting())
-    own = omissions.c.delivery == deliveries.c.number
-    values = {
-        "last": func.coalesce(
-            behind.correlate(deliveries).scalar_subquery() - 1, newest.correlate(deliveries).scalar_subquery()
-        ),
-        "undelivered": select(func.count())
-        .where(own, omissions.c.kind == UNDELIVERED)
-        .correlate(deliveries)
-        .scalar_subquery(),
-    }
-    passed = select(1).where(_waiting(), notifications.c.position <= upto).correlate(deliveries).exists()
-    connection.execute(update(deliveries).where(idle, passed).values(values))
-
-
-def _is_omitted() -> ColumnElement[bool]:
-    same = (omissions.c.delivery == deliveries.c.number) & (omissions.c.notification == notifications.c.number)
-    return select(1).where(same).correlate(deliveries, notifications).exists()
-
-
-def _waiting() -> ColumnElement[bool]:
-    same = notifications.c.subscription == deliveries.c.subscription
-    after = notifications.c.number > deliveries.c.last
-    return same & after & (notifications.c.position > deliveries.c.since)
-
-
-NEXT = (
-    notified()
-    .join(deliveries, deliveries.c.subscription == notifications.c.subscription)
-    .where(deliveries.c.number == bindparam("delivery"), notifications.c.number > bindparam("last"))
-    .where(notifications.c.position > deliveries.c.since, notifications.c.created < bindparam("before"))
-    .order_by(notifications.c.number)
-    .limit(bindparam("limit"))
-)
-"""Made once, as making it takes longer than reading a notification."""
-
-
-def _waiting_of(connection: Connection, portion: Portion) -> list[Notification]:
-    bounds = {"last": portion.delivery.last, "limit": portion.limit, "before": portion.before or FOR_EVER}
-    return [notification_of(row) for row in connection.execute(NEXT, {"delivery": portion.delivery.number} | bounds)]
 
 
 def delivery_of(row: Row[Any], moment: str) -> Delivery:

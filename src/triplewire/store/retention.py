@@ -12,10 +12,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from triplewire.store.database import Part
-from triplewire.store.deliveries import first_waiting, pass_over
 from triplewire.store.marks import BEFORE, CUT, mark, set_mark
 from triplewire.store.moments import last_position, moment_of
 from triplewire.store.tables import dead_letters, events, exceptions, lapses, notifications, omissions, suggestions
+from triplewire.store.waiting import first_waiting, pass_over
 
 STEP = 1000
 """How many events are cut in one transaction; writers wait for so many."""

@@ -17,7 +17,7 @@ from triplewire.broker.notifying.words import short
 from triplewire.broker.state import State
 from triplewire.lift.documents import write_json
 from triplewire.rdf.svg import shortened
-from triplewire.store.users import SUBSCRIBE
+from triplewire.store.rights import SUBSCRIBE
 
 HERE = Path(__file__).parent
 STATIC = StaticFiles(directory=HERE / "static")
