@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.engine import fastest, read
 from triplewire import load_model
+from triplewire.concepts.model import ConceptModel
 from triplewire.matching.engine.encoded import EncodedEvents, EncodedPatterns, Relations
 from triplewire.matching.engine.trie import Scratch, build_trie, expand, match_batch
 
@@ -92,20 +93,15 @@ def measure(patterns: EncodedPatterns, events: EncodedEvents, relations: Relatio
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workload", type=Path, required=True, help="an anchored workload with ten labels")
-    parser.add_argument("--ontology", type=Path, required=True)
-    parser.add_argument("--deepest", action="store_true", help="the names with most above them, instead of any")
-    given = parser.parse_args()
-    model = load_model([given.ontology])
+def compare(workload: Path, model: ConceptModel, names: int, deepest: bool) -> dict[str, object]:
+    """A workload with so many labels, exactly and at all levels of so many names of an ontology."""
     tables = (
         {c.value: [d.value for d in model.superclasses(c)] for c in model.classes},
         {p.value: [q.value for q in model.superproperties(p)] for p in model.properties},
     )
-    classes, properties = (Names.drawn(above, 10, given.deepest) for above in tables)
+    classes, properties = (Names.drawn(above, names, deepest) for above in tables)
     relations = Relations.of([[0], *([1 + up for up in row] for row in classes.above)], properties.general)
-    patterns, events = read(given.workload)
+    patterns, events = read(workload)
     rng = np.random.default_rng(1)
     labels = patterns.labels.copy()
     labels[labels > 0] = 1 + raised(rng, labels[labels > 0] - 1, classes.above)
@@ -118,19 +114,23 @@ def main() -> None:
         closed(events, classes.above, properties.above),
         relations,
     )
-    ratio = round(above["us_per_event"] / exact["us_per_event"], 2)
-    print(
-        json.dumps(
-            {
-                "workload": given.workload.name,
-                "classes": len(classes.numbers),
-                "properties": len(properties.numbers),
-                "exact": exact,
-                "all levels": above,
-                "ratio": ratio,
-            }
-        )
-    )
+    return {
+        "workload": workload.name,
+        "classes": len(classes.numbers),
+        "properties": len(properties.numbers),
+        "exact": exact,
+        "all levels": above,
+        "ratio": round(above["us_per_event"] / exact["us_per_event"], 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workload", type=Path, required=True, help="an anchored workload with ten labels")
+    parser.add_argument("--ontology", type=Path, required=True)
+    parser.add_argument("--deepest", action="store_true", help="the names with most above them, instead of any")
+    given = parser.parse_args()
+    print(json.dumps(compare(given.workload, load_model([given.ontology]), 10, given.deepest)))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,33 @@
-"""The lab: every experiment runs, every figure draws, and the page is what the kept data says."""
+"""The lab and the other benchmarks: every experiment runs, every figure draws, the page is what the kept data says.
+
+What of the other benchmarks needs no broker and no stream runs as well, so that none rots.
+"""
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ElementTree
+from importlib import import_module
 from pathlib import Path
+from random import Random
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from benchmarks import compilation, engine, engine_hierarchy, many, pipeline, shards, soak, way
 from benchmarks.lab import page
 from benchmarks.lab.chart import Axis, Bars, Line, Panel, svg
-from benchmarks.lab.experiment import EXPERIMENTS, load
+from benchmarks.lab.experiment import EXPERIMENTS, Experiment, grid, load
 from benchmarks.lab.figure import FIGURES
 from benchmarks.lab.record import DATA, Record
 from benchmarks.lab.run import run
+from triplewire import load_model
+from triplewire.matching.engine.index import Index
+from triplewire.store import Store, store_url
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py") if not path.stem.startswith("_"))
 
 load()
 
@@ -49,13 +64,14 @@ def test_the_page_and_its_figures_are_what_the_kept_data_says(tmp_path: Path) ->
     assert drawn == kept
 
 
-def test_a_budget_cuts_points_off_the_end_but_never_the_first(tmp_path: Path) -> None:
-    one = EXPERIMENTS["ops-subscriptions"]
+def test_a_budget_cuts_points_off_the_end_but_never_the_first_two(tmp_path: Path) -> None:
+    measured: list[int] = []
+    one = Experiment("one", "", {"tiny": grid(n=(1, 2, 3, 4))}, 1, lambda n: measured.append(n) or {}, lambda: None)
     run([one], "tiny", minutes=1e-9, folder=tmp_path)
     record = Record.read(one.name, tmp_path)
     assert record is not None
     assert not record.complete
-    assert [row["subscriptions"] for row in record.rows] == [one.points["tiny"][0]["subscriptions"]]
+    assert [row["n"] for row in record.rows] == measured == [1, 2]
 
 
 def test_a_chart_puts_larger_values_higher_and_escapes_its_words() -> None:
@@ -68,3 +84,69 @@ def test_a_chart_puts_larger_values_higher_and_escapes_its_words() -> None:
     assert heights == sorted(heights, reverse=True)
     assert widths[1] == pytest.approx(2 * widths[0], rel=0.01)
     assert "<a>" not in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_benchmark_can_be_imported_and_says_what_it_measures(name: str) -> None:
+    assert import_module(f"benchmarks.{name}").__doc__
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    """A file of patterns and events of two labels, as the native matcher takes it."""
+    subscriptions, events, vertices, arcs, event_vertices, event_arcs, labels = 4, 3, 2, 1, 3, 3, 2
+    rng = np.random.default_rng(1)
+    drawn = [
+        [subscriptions, events, vertices, arcs, event_vertices, event_arcs, labels, labels, 1],
+        rng.integers(0, labels, (subscriptions, vertices)),
+        [[[0, number % labels, 1]] for number in range(subscriptions)],
+        rng.integers(0, labels, (events, event_vertices)),
+        [[[0, 0, 1], [0, 1, 2], [1, 0, 2]]] * events,
+    ]
+    path = tmp_path / "workload"
+    path.write_bytes(b"".join(np.array(part, np.int32).tobytes() for part in drawn))
+    return path
+
+
+def test_the_engine_is_measured_on_a_workload_file(workload: Path) -> None:
+    told = engine.measure(workload, None, repetitions=1)
+    assert (told["subscriptions"], told["us_per_event"] > 0, told["visits"] > 0) == (4, True, True)
+
+
+def test_what_a_hierarchy_costs_is_measured(workload: Path) -> None:
+    model = load_model([ROOT / "examples/auction/ontology.ttl"])
+    told = engine_hierarchy.compare(workload, model, 2, deepest=True)
+    assert told["all levels"]["matches"] >= 0
+    assert told["ratio"] > 0
+
+
+def test_texts_are_compiled(tmp_path: Path) -> None:
+    compilation.write_texts(tmp_path / "texts", 5)
+    assert compilation.here(tmp_path / "texts", tmp_path / "index")["subscriptions"] == 5
+
+
+def test_the_pipelines_events_match_its_index_and_visit_its_shards(tmp_path: Path) -> None:
+    pipeline.prepare(tmp_path, 12, 40, 2)
+    shards.prepare_shards(tmp_path, 40, [3])
+    index = Index.open(tmp_path / "index")
+    batches = [pq.read_table(file).combine_chunks().to_batches()[0] for file in (tmp_path / "events").iterdir()]
+    assert sum(len(index.match_batch(batch).subscriptions) for batch in batches) > 0
+    assert 0 < shards.visits(tmp_path, tmp_path / "shards-3")["shards visited"] <= 3
+
+
+def test_the_soak_knows_what_is_to_be_notified(tmp_path: Path) -> None:
+    with_load = Store(store_url(tmp_path))
+    traffic = soak.Load(with_load, Random(1), 5)
+    traffic.publish(400)
+    assert soak.expected(with_load)
+    with_load.close()
+
+
+def test_streams_are_given_subscriptions_and_events(tmp_path: Path) -> None:
+    store = Store(store_url(tmp_path))
+    many._subscribe(store, 3)
+    position = way._publish(store, 7)
+    assert len(store.revisions(0, position)) == 3
+    assert json.loads(next(iter(store.events(0, position))).body)["data"].endswith(" 7 .")
+    assert way._percentile([1.0, 2.0, 3.0], 50) == 2.0
+    store.close()

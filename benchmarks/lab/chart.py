@@ -228,9 +228,8 @@ def _bars(panel: Bars, wide: int) -> str:
         y = TOP + BAR * row
         length = max(2.0, most * span.share(value)) if value > 0 or not panel.log else 2.0
         parts.append(_text(left - 8, y + 14, name, "entry", "end"))
-        parts.append(
-            f'<rect class="c{row % len(COLOURS)} bar" x="{left}" y="{y + 2}" width="{length:.1f}" height="16"/>'
-        )
+        colour = len(COLOURS) - 1 if panel.ours and name not in panel.ours else 0
+        parts.append(f'<rect class="c{colour} bar" x="{left}" y="{y + 2}" width="{length:.1f}" height="16"/>')
         parts.append(_text(left + length + 6, y + 14, number(value), "tick"))
     if panel.line:
         at, name = left + most * span.share(panel.line[0]), panel.line[1]

@@ -58,7 +58,7 @@ def experiment(
     seconds: float,
     absent: Callable[[], str | None] = lambda: None,
 ) -> Callable[[Measure], Measure]:
-    """Register a measure as an experiment. Points come in order, the costliest last: a budget cuts from the end."""
+    """Register a measure as an experiment. A budget cuts points from the end: extremes come first."""
 
     def register(measure: Measure) -> Measure:
         if name in EXPERIMENTS:

@@ -64,6 +64,15 @@ def figure(name: str, title: str, section: Section, experiments: tuple[str, ...]
 
 
 def column(rows: list[Row], x: str, y: str, **where: object) -> list[tuple[float, float]]:
-    """The points of a line: two columns of the rows that have these values, without those that lack either."""
+    """The points of a line: two columns of the rows that have these values, without those that lack either.
+
+    They are in order of x, as rows need not be: an experiment may begin with its extremes.
+    """
     chosen = (row for row in rows if all(row.get(key) == value for key, value in where.items()))
-    return [(row[x], row[y]) for row in chosen if row.get(x) is not None and row.get(y) is not None]  # type: ignore[misc]
+    points = [(row[x], row[y]) for row in chosen if row.get(x) is not None and row.get(y) is not None]
+    return sorted(points)  # type: ignore[arg-type]
+
+
+def ordered(rows: list[Row], by: str) -> list[Row]:
+    """Rows in order of a column."""
+    return sorted(rows, key=lambda row: float(row[by] or 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.lab.chart import svg
@@ -59,8 +59,9 @@ def _heading(section: Section) -> str:
     return f"## {section.title}\n\n{section.intro}\n"
 
 
-def _told(figure: Figure, drawn: Drawn, records: Iterable[Record]) -> str:
-    verdict = "" if drawn.holds == "no claim" else f"**It {drawn.holds}.** "
+def _told(figure: Figure, drawn: Drawn, records: Sequence[Record]) -> str:
+    far = "" if all(record.complete for record in records) else ", as far as it was measured"
+    verdict = "" if drawn.holds == "no claim" else f"**It {drawn.holds}{far}.** "
     lines = [
         f"### {figure.title}\n",
         f"![{figure.title}]({IMAGES}/{figure.name}.svg)\n",

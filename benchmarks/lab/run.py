@@ -17,8 +17,8 @@ from benchmarks.lab.record import DATA, Record
 def run(experiments: Sequence[Experiment], scale: Scale, minutes: float | None = None, folder: Path = DATA) -> None:
     """Run experiments one after the other and keep what each finds.
 
-    With a budget, each gets its share of the time that is left: points that it does not reach are left out, the first
-    point of each is always measured. What cannot be run here is named, and its kept data stays.
+    With a budget, each gets its share of the time that is left: points that it does not reach are left out, but for
+    the first two, which a line needs. What cannot be run here is named, and its kept data stays.
     """
     console = Console(stderr=True)
     end = None if minutes is None else time.monotonic() + 60 * minutes
@@ -42,7 +42,7 @@ def _measured(one: Experiment, scale: Scale, share: float | None, progress: Prog
     task = progress.add_task(one.name, total=len(points))
     complete = True
     for number, point in enumerate(points):
-        if share is not None and number and time.monotonic() - start > share:
+        if share is not None and number > 1 and time.monotonic() - start > share:
             complete = False
             break
         rows += one.rows(point)

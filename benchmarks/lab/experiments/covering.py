@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.lab.chart import Axis, Line, Panel
 from benchmarks.lab.experiment import Row, experiment, grid
-from benchmarks.lab.figure import Drawn, Section, column, figure
+from benchmarks.lab.figure import Drawn, Section, column, figure, ordered
 from benchmarks.lab.fit import exponent
 from benchmarks.lab.timing import compared
 from benchmarks.workloads.attributes import Workload
@@ -30,7 +30,7 @@ TIMES = {
     "covering-degree",
     "Time, visits and pruning of the covering forest as more subscriptions are covered by others.",
     tiny=grid(covering=(0.0, 0.9), subscriptions=30, events=2),
-    normal=grid(covering=(0.0, 0.25, 0.5, 0.75, 0.9, 0.99), subscriptions=5_000, events=10),
+    normal=grid(covering=(0.0, 0.99, 0.5, 0.75, 0.25, 0.9), subscriptions=5_000, events=10),
     full=grid(covering=(0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99), subscriptions=50_000, events=30),
     seconds=60,
 )
@@ -50,7 +50,7 @@ def degree_grows(covering: float, subscriptions: int, events: int) -> Row:
     "covering-subscriptions",
     "The covering forest, the engine, and trying all, as subscriptions grow; half of them are covered by others.",
     tiny=grid(subscriptions=(20, 40), events=2),
-    normal=grid(subscriptions=(500, 1_000, 2_000, 5_000, 10_000), events=5),
+    normal=grid(subscriptions=(500, 10_000, 2_000, 5_000, 1_000), events=5),
     full=grid(subscriptions=(1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000), events=20),
     seconds=60,
 )
@@ -78,8 +78,8 @@ def figure_degree(rows: list[Row]) -> Drawn:
         Line("predicates tried one by one", column(rows, "covering", "forest: tests")),
         Line("nodes of the engine's trie", column(rows, "covering", "engine: nodes visited")),
     ]
-    first, last = rows[0], rows[-1]
-    visits = [float(row["forest: visited"] or 0) for row in rows]
+    first, *_, last = ordered(rows, "covering")
+    visits = [float(row["forest: visited"] or 0) for row in (first, last)]
     rows_of_times = [Line(name, column(rows, "covering", key)) for key, name in TIMES.items()]
     wasted = [float(row["forest: visited"] or 0) / max(1.0, float(row["matches"] or 0)) for row in (first, last)]
     fewer = wasted[-1] < wasted[0]
@@ -114,7 +114,7 @@ def figure_subscriptions(rows: list[Row]) -> Drawn:
         Line("the engine", column(rows, "subscriptions", "engine, µs to add")),
     ]
     power, engine = (exponent(column(rows, "subscriptions", key)) for key in ("forest, ms", "batch, ms"))
-    last = rows[-1]
+    last = ordered(rows, "subscriptions")[-1]
     times = float(last["brute, ms"] or 0) / float(last["forest, ms"] or 1)
     return Drawn(
         (Panel("Matching", x, y, lines), Panel("Adding", x, Axis("µs a subscription", "log"), adding)),

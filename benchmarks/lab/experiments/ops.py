@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.lab.chart import Axis, Line, Panel
 from benchmarks.lab.experiment import Row, experiment, grid
-from benchmarks.lab.figure import Drawn, Section, column, figure
+from benchmarks.lab.figure import Drawn, Section, column, figure, ordered
 from benchmarks.lab.fit import correlation, exponent
 from benchmarks.lab.timing import compared, mean
 from benchmarks.workloads.ops import Workload
@@ -29,7 +29,7 @@ NODES = Axis("nodes in a matching tree, mean")
     "ops-subscriptions",
     "Figures 8(a) and 8(e): the OPS matcher and the engine as subscriptions grow; ten classes, about 3% match.",
     tiny=grid(subscriptions=(20, 40), events=2),
-    normal=grid(subscriptions=(500, 1_000, 2_000, 5_000, 10_000), events=12),
+    normal=grid(subscriptions=(500, 10_000, 2_000, 5_000, 1_000), events=12),
     full=grid(subscriptions=(500, 1_000, 2_000, 5_000, 10_000, 20_000), events=36),
     seconds=70,
 )
@@ -53,7 +53,7 @@ def few_subscriptions(subscriptions: int, events: int) -> Row:
     "ops-classes",
     "Figures 8(c), 8(d) and 8(f): 1,000 subscriptions as classes grow; the rate of matches falls with them.",
     tiny=grid(classes=(2, 5), subscriptions=20, events=2, worlds=2),
-    normal=grid(classes=(20, 15, 10, 8, 6, 5, 4, 3, 2), subscriptions=1_000, events=6, worlds=4),
+    normal=grid(classes=(20, 2, 10, 5, 3, 15, 4, 8, 6), subscriptions=1_000, events=6, worlds=4),
     full=grid(classes=(20, 18, 16, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2), subscriptions=1_000, events=12, worlds=12),
     seconds=80,
 )
@@ -65,7 +65,7 @@ def classes_grow(classes: int, subscriptions: int, events: int, worlds: int) -> 
     "ops-unplanted",
     "Beside Figure 8(c): the same with graphs drawn independently of each other, of which hardly any match.",
     tiny=grid(classes=(2, 5), subscriptions=20, events=2, worlds=2),
-    normal=grid(classes=(20, 10, 5, 2), subscriptions=1_000, events=6, worlds=3),
+    normal=grid(classes=(20, 2, 10, 5), subscriptions=1_000, events=6, worlds=3),
     full=grid(classes=(20, 15, 10, 8, 6, 5, 4, 3, 2), subscriptions=1_000, events=12, worlds=12),
     seconds=20,
 )
@@ -85,7 +85,7 @@ def _row(matchers: list[str], subscriptions: int, events: int, *worlds: Workload
 
 
 def _times(rows: list[Row], x: str, matchers: dict[str, str] = MATCHERS) -> list[Line]:
-    return [Line(name, sorted(column(rows, x, key))) for key, name in matchers.items()]
+    return [Line(name, column(rows, x, key)) for key, name in matchers.items()]
 
 
 WORK = {
@@ -109,7 +109,7 @@ def figure_8a(rows: list[Row]) -> Drawn:
     ]
     power = exponent(column(rows, "subscriptions", "ops, ms"))
     work, engine = (exponent(column(rows, "subscriptions", name)) for name in WORK)
-    last = rows[-1]
+    last = ordered(rows, "subscriptions")[-1]
     return Drawn(
         (
             Panel("Published", x, TIME, published),
@@ -167,14 +167,12 @@ def figure_8c(rows: list[Row], unplanted: list[Row]) -> Drawn:
         Line("OPS, as the text says", [(2, 2500), (20, 50)], "published", 0),
     ]
     rates = [
-        Line("here", sorted(column(rows, "classes", "rate, %"))),
-        Line("here, drawn independently", sorted(column(unplanted, "classes", "rate, %")), colour=3),
+        Line("here", column(rows, "classes", "rate, %")),
+        Line("here, drawn independently", column(unplanted, "classes", "rate, %"), colour=3),
         Line("OPS, as the text says", [(2, 23.8), (10, 3), (20, 1.3)], "published", 0),
     ]
-    alone = Line("the paper's matcher, drawn independently", sorted(column(unplanted, "classes", "ops, ms")))
-    (many, few), (many_alone, few_alone) = (
-        sorted(some, key=lambda row: -int(row["classes"] or 0))[:: len(some) - 1] for some in (rows, unplanted)
-    )
+    alone = Line("the paper's matcher, drawn independently", column(unplanted, "classes", "ops, ms"))
+    (few, *_, many), (few_alone, *_, many_alone) = (ordered(some, "classes") for some in (rows, unplanted))
     falls = float(few["ops, ms"] or 0) / float(many["ops, ms"] or 1)
     by_itself = float(few_alone["ops, ms"] or 0) / float(many_alone["ops, ms"] or 1)
     return Drawn(
@@ -209,7 +207,7 @@ def figure_8d(rows: list[Row]) -> Drawn:
         Line("described: almost linear", [(1.3, 50), (23.8, 2500)], "described", 0),
         Line("OPS, as the text says", [(1.3, 50), (23.8, 2500)], "published", 0),
     ]
-    ours, engine = (sorted(column(rows, "rate, %", name)) for name in ("ops, ms", "batch, ms"))
+    ours, engine = (column(rows, "rate, %", name) for name in ("ops, ms", "batch, ms"))
     straight = correlation(ours)
     return Drawn(
         (
@@ -257,7 +255,7 @@ def figure_8f(rows: list[Row]) -> Drawn:
     published = [
         Line("described: increases just a little", [(1.3, 5), (23.8, 7)], "described", 0),
     ]
-    nodes = sorted(column(rows, "rate, %", "nodes a tree"))
+    nodes = column(rows, "rate, %", "nodes a tree")
     power = exponent(nodes)
     return Drawn(
         (
