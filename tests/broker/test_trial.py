@@ -88,7 +88,7 @@ def test_a_dry_run_tells_what_a_subscription_comes_to_and_makes_none(broker: htt
 def test_a_dry_run_of_an_interest_tells_what_any_threshold_would_match(broker: httpx.Client) -> None:
     broker.post("/v1/ontologies", content=ONTOLOGY, headers={"Content-Type": "text/turtle"})
     for kind in ("NotebookPC", "Computer", "Machine", "Selling"):
-        data = f'@prefix ex: <http://example.org/auction#> . _:H a ex:{kind} ; ex:title "one", "two" .'
+        data = f'@prefix ex: <http://example.org/auction#> . _:H a ex:{kind} ; ex:title "one", "two", "urn:a:b" .'
         publish(broker, cloudevent(kind, data=data))
     record = {"language": "interest", "pattern": "NotebookPC"}
     scores = {one["event"]: one["score"] for one in broker.post(DRY, json=record).json()["scores"]}

@@ -80,6 +80,7 @@ def take(world: World) -> None:
         picture(browser, world, "/", "home-dark", dark=True)
         picture(browser, world, "/notifications", "notification")
         picture(browser, world, "/notifications", "notifications-phone", size=PHONE)
+        picture(browser, world, "/subscribe", "subscribe-pattern")
         with opened(world) as store:
             store.users.add("ann")
         picture(browser, world, "/sign-in", "sign-in")
@@ -134,7 +135,20 @@ def explained(page: Page) -> None:
     page.locator("main svg").first.wait_for()
 
 
-SHOWN = {"home": on_tour, "subscribe": wished, "publish": written, "notification": explained}
+def patterned(page: Page) -> None:
+    """A pattern, understood, drawn and tried."""
+    page.get_by_role("tab", name="Pattern").click()
+    page.get_by_label("Start from an example").select_option("Computers for less than 400 dollars")
+    page.locator("#drawing svg").wait_for()
+
+
+SHOWN = {
+    "home": on_tour,
+    "subscribe": wished,
+    "subscribe-pattern": patterned,
+    "publish": written,
+    "notification": explained,
+}
 """What is done on a page before its picture is taken."""
 
 

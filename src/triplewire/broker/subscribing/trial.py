@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,7 @@ MOST_COMPARING = 0.5
 """Seconds to compare a subscription with others of its owner's."""
 SAMPLES = 10
 LONGEST_SUMMARY = 160
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:\S+")
 LONGEST_LINK = 4000
 PAGE = 100
 AT_ONCE, PATIENCE = 2, 5.0
@@ -175,7 +177,7 @@ def summary(event: Event, model: ConceptModel) -> str:
     """An event in few words: what its home vertex is, and what that says, or else anything in it."""
     kinds, said = [], []
     for subject, property_, object_, *_ in event.graph.arcs:
-        if isinstance(object_, Literal):
+        if isinstance(object_, Literal) and not _ADDRESS.fullmatch(object_.value):
             said.append((subject == event.graph.home, object_.value))
         elif property_ == RDF.type and subject == event.graph.home and isinstance(object_, NamedNode):
             kinds.append(model.label(object_))
