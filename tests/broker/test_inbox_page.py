@@ -59,6 +59,10 @@ def test_why_not_tells_what_is_missing_and_what_is_wrong_with_the_question(broke
     assert "there is no subscription &#39;s9&#39;" in asked(subscription="s9", position=1)
     assert "there is no such event at position 99" in asked(subscription="s1", position=99)
     assert "book</a>" in asked()
+    table = cloudevent("table", datacontenttype="text/csv", data="price\n3\n5\n")
+    [position] = told.append([("urn:test", "table", json.dumps(table))])
+    assert "event=table%232" in asked(subscription="s1", position=position), "the other entry of the table"
+    assert "table#2 does not trip" in asked(subscription="s1", position=position, event="table#2")
 
 
 def test_nothing_that_was_published_is_taken_for_markup(broker: httpx.Client, store: Store) -> None:

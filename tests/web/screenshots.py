@@ -79,6 +79,7 @@ def take(world: World) -> None:
             picture(browser, world, address, name)
         picture(browser, world, "/", "home-dark", dark=True)
         picture(browser, world, "/notifications", "notification")
+        picture(browser, world, "/notifications/why-not?subscription=s1&position=3", "why-not", dark=True)
         picture(browser, world, "/notifications", "notifications-phone", size=PHONE)
         picture(browser, world, "/subscribe", "subscribe-pattern")
         with opened(world) as store:

@@ -248,7 +248,8 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 
 def _box_size(box: Box) -> Size:
     first, *more = box.lines or ("",)
-    width = max(text_width(first), *(text_width(line, _SMALL) for line in (*more, *box.reasons)), 16.0)
+    bold = (1.08 * text_width(line, _SMALL) for line in box.reasons)
+    width = max(text_width(first), *(text_width(line, _SMALL) for line in more), *bold, 16.0)
     height = _LINE * len((*(box.lines or ("",)), *box.reasons)) + 2 * _PADDING.height
     return Size(width + 2 * _PADDING.width + (height / 3 if box.shape == "oval" else 0.0), height)
 

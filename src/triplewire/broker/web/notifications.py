@@ -18,6 +18,7 @@ from triplewire.broker.publishing.events import logged
 from triplewire.broker.state import Shared, State
 from triplewire.broker.web.frame import render
 from triplewire.errors import TriplewireError
+from triplewire.lift.cloudevents import parse_events
 from triplewire.matching.explanation import Explanation, picture
 from triplewire.matching.explanation.text import Telling
 from triplewire.store import Notification
@@ -27,6 +28,7 @@ from triplewire.subscriptions.english import sentence
 SHOWN = 30
 SUGGESTED = 50
 RECENT_EVENTS = 30
+MOST_ENTRIES = 200
 SYNTAXES = {
     "text/turtle": "Turtle",
     "application/ld+json": "JSON-LD",
@@ -129,7 +131,10 @@ def _suggested(caller: Caller, shared: State) -> list[str]:
 def _why(caller: Caller, shared: State, subscription: str, position: int, event: str | None) -> dict[str, Any]:
     try:
         revision = shared.subscription(subscription, caller)
-        return _drawn(*tried(revision.record, position, event, shared))
+        told, prefixes = tried(revision.record, position, event, shared)
+        [stored] = shared.store.events(position - 1, position)
+        entries = [one.id for one in parse_events(stored.body, shared.lifting)][:MOST_ENTRIES]
+        return _drawn(told, prefixes) | {"entries": entries, "entry": told.event.id}
     except (ProblemError, TriplewireError) as error:
         return {"problem": str(error)}
 

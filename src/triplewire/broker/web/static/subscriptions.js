@@ -137,6 +137,17 @@ function redeliver(id) {
   };
 }
 
+// An address that a feed reader can use, which sends no headers of ours.
+byId("feed-address")?.addEventListener("click", async (event) => {
+  const { feed, id } = event.target.dataset;
+  try {
+    const { token } = await ask("/v1/tokens", { method: "POST", body: { feed: id, name: `feed of ${id}`.slice(0, 100) } });
+    byId("feed-made").textContent = `${location.origin}${feed}?token=${token} — whoever has it can read the feed.`;
+  } catch (problem) {
+    sayProblem(problem);
+  }
+});
+
 byId("main").addEventListener("click", async (event) => {
   const { action } = event.target.dataset;
   const place = event.target.closest("[data-field=row]") ?? byId("main");
