@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from benchmarks.lab.experiment import EXPERIMENTS, load
 from benchmarks.lab.page import PAGE, write
@@ -22,12 +23,15 @@ def main() -> None:
     runs.add_argument("--minutes", type=float, help=f"the time budget; {MINUTES} if all are run, else none")
     commands.add_parser("figures", help="draw every figure from the data that was kept, and write the page")
     given = parser.parse_args()
+    failed: list[str] = []
     if given.command == "run":
         chosen = [EXPERIMENTS[name] for name in given.names or EXPERIMENTS]
         usual = None if given.full or given.names else MINUTES
-        run(chosen, "full" if given.full else "normal", given.minutes or usual)
+        failed = run(chosen, "full" if given.full else "normal", given.minutes or usual)
     missing = write()
     print(f"{PAGE}: written." + (f" Without data, and left out: {', '.join(missing)}" if missing else ""))
+    if failed:
+        sys.exit(f"Failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ load()
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data of every experiment that can be run here, in its tiny size."""
     folder = tmp_path_factory.mktemp("data")
-    run(list(EXPERIMENTS.values()), "tiny", folder=folder)
+    assert run(list(EXPERIMENTS.values()), "tiny", folder=folder) == []
     return folder
 
 
@@ -72,6 +72,15 @@ def test_a_budget_cuts_points_off_the_end_but_never_the_first_two(tmp_path: Path
     assert record is not None
     assert not record.complete
     assert [row["n"] for row in record.rows] == measured == [1, 2]
+
+
+def test_an_experiment_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    bad, good = (
+        Experiment(name, "", {"tiny": grid(n=n)}, 1, lambda n: {"x": 1 // n}, lambda: None)
+        for name, n in (("bad", 0), ("good", 1))
+    )
+    assert run([bad, good], "tiny", folder=tmp_path) == ["bad"]
+    assert [path.stem for path in tmp_path.iterdir()] == ["good"]
 
 
 def test_a_chart_puts_larger_values_higher_and_escapes_its_words() -> None:
