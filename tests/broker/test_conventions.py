@@ -93,6 +93,7 @@ def test_a_parameter_that_does_not_exist_is_refused_and_those_that_do_are_named(
         assert refused.json()["detail"].startswith("there is no parameter 'ater' here; there are ")
         assert "after, limit" in refused.json()["detail"]
         assert broker.get(f"/v1/{path}", params={"limit": 5}).status_code == 200
+    assert broker.delete("/v1/session", params={"now": "yes"}).json()["detail"].endswith("here; it has none")
 
 
 def test_an_ontology_replaces_the_one_that_its_author_saw(broker: httpx.Client) -> None:

@@ -91,7 +91,7 @@ def create_app(
     answer_with_problems(app)
     web.signing.answer_with_pages(app)
     for room in (sessions, feeds, hub, mailboxes, web.signing):  # whose bodies or addresses tell who may use them
-        app.include_router(room.router, dependencies=[Depends(check_parameters)] if room is feeds else [])
+        app.include_router(room.router, dependencies=[Depends(check_parameters)] if room in (sessions, feeds) else [])
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, letters, sources, subscriptions, standings, notifications, inbox, less, deliveries)
