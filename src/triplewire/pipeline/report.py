@@ -12,11 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.streaming.listener import StreamingQueryListener
+from pyspark import SparkContext
+from pyspark.sql.streaming.listener import JStreamingQueryListener, StreamingQueryListener
 
 from triplewire.store import Store
 
@@ -27,8 +29,22 @@ TALK = 10.0
 """Seconds from one line of the log to the next, at least."""
 
 
+class _Brief(JStreamingQueryListener):
+    """Hands a batch's progress on as JSON, in two calls to the JVM: as an object it takes hundreds."""
+
+    def onQueryProgress(self, jevent: Any) -> None:  # noqa: N802, the name is Spark's
+        self.pylistener.onQueryProgress(json.loads(jevent.progress().json()))
+
+
 class Reporter(StreamingQueryListener):
     """Writes the report into a folder after each batch, and a line to the log now and then."""
+
+    @cached_property
+    def _jlistener(self) -> Any:
+        """What the JVM calls; Spark's own, but for the progress."""
+        jvm = SparkContext._jvm
+        assert jvm is not None
+        return jvm.PythonStreamingQueryListenerWrapper(_Brief(self))
 
     def __init__(self, folder: Path, store: Store, query: str) -> None:
         self.folder = folder
@@ -46,10 +62,10 @@ class Reporter(StreamingQueryListener):
             log.info("the pipeline has started; the log is done up to position %d", self._store.pipeline_position())
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802, the name is Spark's
-        if event.progress.name != self._query:
+        if event["name"] != self._query:
             return
         try:
-            self._report(json.loads(event.progress.json))
+            self._report(event)
         except Exception as error:  # what cannot be told must not end what it is about
             log.warning("the report cannot be written: %s", error)
 

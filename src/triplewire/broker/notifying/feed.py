@@ -9,9 +9,11 @@ from collections.abc import AsyncGenerator
 
 from triplewire.store import Notification, Store
 
-INTERVAL = 0.02
-"""Seconds between two looks at the store; of the time from an event to its notification, half of it is lost here."""
+INTERVAL, SHORTEST = 0.02, 0.005
+"""Seconds between two looks at the store, and where a look takes no time; half of that is lost on an event's way."""
 WINDOW = 1000
+AT_ONCE = 100
+"""So many are told together at most, so that nobody waits for long while others are told."""
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class Feed:
         self._poller: asyncio.Task[None] | None = None
         self._window: list[Notification] = []
         self._floor: int | None = None  # the window holds everything after this number
-        self._newest = 0
+        self._newest: int | None = None
         self._grown = asyncio.Event()
         self._ended = False
 
@@ -38,31 +40,32 @@ class Feed:
         self._ended = True
         self._wake()
 
-    async def follow(self, number: int) -> AsyncGenerator[Notification]:
-        """The notifications after a number, until the feed is ended."""
+    async def follow(self, number: int) -> AsyncGenerator[list[Notification]]:
+        """The notifications after a number, those together that are there together, until the feed is ended."""
         self._enter()
         try:
             while not self._ended:
                 grown = self._grown
-                found = await self._after(number)
-                for notification in found:
-                    yield notification
-                    number = notification.number
-                if not found:
+                if found := await self._after(number):
+                    yield found
+                    number = found[-1].number
+                else:
                     await grown.wait()
         finally:
             self._leave()
 
     async def _after(self, number: int) -> list[Notification]:
         if self._floor is not None and number >= self._floor:
-            return self._window[bisect_right(self._window, number, key=lambda found: found.number) :]
-        return await asyncio.to_thread(self._store.notifications, number)
+            start = bisect_right(self._window, number, key=lambda found: found.number)
+            return self._window[start : start + AT_ONCE]
+        return await asyncio.to_thread(self._store.notifications, number, AT_ONCE)
 
     async def _poll(self) -> None:
         while True:
             try:
-                if not await self._advance():
-                    await asyncio.sleep(INTERVAL)
+                newest = self._store.glance()
+                if (newest is not None and newest == self._newest) or not await self._advance():
+                    await asyncio.sleep(INTERVAL if newest is None else SHORTEST)
             except Exception as error:  # the listeners wait until the store answers again
                 logger.error("cannot read notifications: %s", error)
                 await asyncio.sleep(1)
@@ -73,7 +76,7 @@ class Feed:
             self._floor = self._newest = await asyncio.to_thread(self._store.last_notification)
             self._wake()  # what was written since the listeners looked is below the window, and theirs to read
             return True
-        found = await asyncio.to_thread(self._store.notifications, self._newest, WINDOW)
+        found = await asyncio.to_thread(self._store.notifications, self._newest or 0, WINDOW)
         if found:
             self._newest = found[-1].number
             self._window += found
@@ -96,4 +99,4 @@ class Feed:
         self._listeners -= 1
         if self._listeners == 0 and self._poller is not None:
             self._poller.cancel()
-            self._poller, self._window, self._floor = None, [], None
+            self._poller, self._window, self._floor, self._newest = None, [], None, None

@@ -233,8 +233,8 @@ def _within(kind: str, range_: str) -> bool:
     return range_ in (kind, "*/*", f"{kind.partition('/')[0]}/*")
 
 
-async def _messages(shared: State, after: int, caller: Caller, syntax: str | None) -> AsyncIterator[ServerSentEvent]:
-    """What comes for a caller, as long as they are let in."""
+async def _messages(shared: State, after: int, caller: Caller, syntax: str | None) -> AsyncIterator[bytes]:
+    """What comes for a caller, as long as they are let in; what is there together is sent together."""
     looked = monotonic()
     with ExitStack() as counted:
         try:
@@ -243,16 +243,20 @@ async def _messages(shared: State, after: int, caller: Caller, syntax: str | Non
             yield ServerSentEvent(retry=LATER, comment=error.detail)
             return
         async with aclosing(shared.feed.follow(after)) as notifications:
-            async for found in notifications:
-                if not caller.sees(found.owner):
-                    continue
-                if monotonic() - looked > LOOK_AGAIN:
+            async for some in notifications:
+                own = [found for found in some if caller.sees(found.owner)]
+                if own and monotonic() - looked > LOOK_AGAIN:
                     looked = monotonic()
                     if not await asyncio.to_thread(shared.gate.still_knows, caller):
                         return
-                whole = told(found, syntax, shared.lifting)
-                yield ServerSentEvent(id=str(found.number), data=write_json(whole).translate(LINE_ENDS))
-    yield ServerSentEvent(retry=AGAIN, comment="the broker is going down")
+                if own:
+                    yield b"".join(_message(found, syntax, shared.lifting) for found in own)
+    yield ServerSentEvent(retry=AGAIN, comment="the broker is going down").encode()
+
+
+def _message(found: Notification, syntax: str | None, lifting: Lifting) -> bytes:
+    text = write_json(told(found, syntax, lifting)).translate(LINE_ENDS)
+    return ServerSentEvent(id=str(found.number), data=text).encode()
 
 
 def _number(text: str | None) -> int | None:
