@@ -31,6 +31,16 @@ def test_positions_grow_and_a_known_event_keeps_its_own(store):
     assert [e.id for e in store.events(0, 99)] == ["1", "2", "3"]
 
 
+def test_a_glance_tells_what_a_look_would_or_nothing(store, store_url):
+    """Of what another process wrote as well, from the first notification on."""
+    with closing(Store(store_url)) as other:
+        for count in range(3):
+            assert store.glance() == (None if "postgresql" in store_url else store.last_notification())
+            assert store.last_notification() == count
+            other.append([event(str(count))])
+            other.record([Outcome(count + 1, str(count), "s", 1.0, "[]")], [], count + 1)
+
+
 def test_a_subscription_hears_what_comes_after_its_creation_and_nothing_from_its_end_on(store):
     store.append([event("1")])
     assert store.subscribe({"id": "s", "language": "ops"}) == 1

@@ -42,8 +42,7 @@ class Reporter(StreamingQueryListener):
     @cached_property
     def _jlistener(self) -> Any:
         """What the JVM calls; Spark's own, but for the progress."""
-        jvm = SparkContext._jvm
-        assert jvm is not None
+        jvm: Any = SparkContext._jvm
         return jvm.PythonStreamingQueryListenerWrapper(_Brief(self))
 
     def __init__(self, folder: Path, store: Store, query: str) -> None:

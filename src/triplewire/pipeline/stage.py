@@ -96,8 +96,11 @@ def _groups(batch: pa.RecordBatch, matcher: Matcher, bindings: bool, named: bool
     refused, lapses = _told_refused(found.refused), _lapses(batch.num_rows, found.lapses)
     if found.matches is not None:
         nothing = pa.nulls(batch.num_rows, pa.binary())
-        told = _lists(found.offsets, pa.array(map(_row, found.matches), TOLD.value_type))
-        return Groups(nothing, told, refused, lapses)
+        bindings_, rests = ([tell(one) for one in found.matches] for tell in (_bindings, _rest))
+        texts = [pa.array(column, pa.string()) for column in (bindings_, rests)]
+        columns = [found.subscriptions.cast(pa.string()), pa.array(found.scores), *texts]
+        rows = pa.StructArray.from_arrays(columns, fields=list(TOLD.value_type))
+        return Groups(nothing, _lists(found.offsets, rows), refused, lapses)
     plain = (found.numbers >= 0) & (not named)
     matches = _binary(_offsets(plain)[found.offsets], found.numbers[plain])
     if plain.all():
@@ -155,11 +158,18 @@ def _rest(match: Match) -> str | None:
     return match.as_line()[len(replace(match, graph=None, pairs=()).as_line()) - 1 : -1]
 
 
+def _bindings(match: Match) -> str | None:
+    """A match's bindings as JSON. Those of most are known by heart."""
+    if not match.bindings:
+        return None if match.bindings is None else "[]"
+    return "[{}]" if match.bindings == ({},) else json.dumps(match.bindings, ensure_ascii=False)
+
+
 def _row(match: Match) -> dict[str, object]:
     return {
         "subscription": match.subscription,
         "score": match.score,
-        "bindings": None if match.bindings is None else json.dumps(match.bindings, ensure_ascii=False),
+        "bindings": _bindings(match),
         "rest": _rest(match),
     }
 

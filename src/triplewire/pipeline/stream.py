@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
@@ -16,15 +16,15 @@ from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from triplewire.errors import EventError, StoreAwayError, UsageError
 from triplewire.lift.lifting import DEFAULT, Lifting, load_lifting
-from triplewire.pipeline import stage
+from triplewire.pipeline import results, stage
 from triplewire.pipeline.archive import Archive, lift_and_keep
 from triplewire.pipeline.checkpoint import LOCK, is_marked, mark_format, mark_store, set_aside, set_aside_if_unfit
 from triplewire.pipeline.disk import full_disk_named
@@ -125,10 +125,10 @@ def start_stream(
     snapshots = _snapshots(checkpoint)
     Snapshots(snapshots, opened).drop_unfit()
     work = partial(match_log, store=store, snapshots=snapshots, lifting=lifting, archive=kept, report=report)
-    results = events.mapInArrow(work, stage.SCHEMA)
+    found = events.mapInArrow(work, results.SCHEMA)
     society = Society(opened, lifting)
     write = partial(write_results, store=opened, society=society, report=report)
-    writer = results.writeStream.foreachBatch(write)
+    writer = found.writeStream.foreachBatch(write)
     return writer.option("checkpointLocation", str(checkpoint.absolute())).queryName(NAME).start()
 
 
@@ -171,13 +171,13 @@ def match_log(
     archive: Path | None = None,
     report: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """What comes of a part of the log, as ``stage`` has it."""
+    """What comes of a part of the log, as ``stage`` has it, packed."""
     standing = _standing(store, snapshots)
     spent: Counter[str] = Counter()
     with counting(report, WORK, standing.work), counting(report, STAGES, spent):
         lifted = lift_and_keep(timed(spent, "read", batches), lifting, archive)
         for batch in timed(spent, "lift", lifted):
-            yield from timed(spent, "match", _matched(standing, batch))
+            yield from timed(spent, "match", results.pack(_matched(standing, batch)))
         spent["lift"] -= spent["read"]  # which it waits for
 
 
@@ -223,30 +223,38 @@ def _sender(spark: SparkSession, store: str, checkpoint: Path) -> Sender:
     return sender
 
 
-def write_results(results: DataFrame, batch: int, store: Store, society: Society, report: Path | None = None) -> None:
+def write_results(found: DataFrame, batch: int, store: Store, society: Society, report: Path | None = None) -> None:
     """Write a batch's notifications, suggestions and dead letters, and how far it went, in one transaction."""
-    results.sparkSession.sparkContext.setJobDescription(f"{NAME}: matching batch {batch} of the log")
-    groups = results.select("position", "id", "version", "told", "refusal", "lapses").toArrow().to_pylist()
+    found.sparkSession.sparkContext.setJobDescription(f"{NAME}: matching batch {batch} of the log")
+    tables = list(results.unpack(found.toArrow()))
     with timing(report, "write"):
-        outcomes = [outcome for group in groups for outcome in _outcomes(group)]
-        refused = [DeadLetter(group["position"], _reason(group["refusal"])) for group in groups if group["refusal"]]
-        upto = max((group["position"] for group in groups), default=0)
+        outcomes = [outcome for table in tables for outcome in _outcomes(table)]
+        refused = [letter for table in tables for letter in _letters(table)]
+        upto = max((pc.max(table.column("position")).as_py() for table in tables), default=0)
         patiently(lambda: society.propose(upto))
-        lapses = [
-            StoredLapse(group["position"], group["id"], **one) for group in groups for one in group["lapses"] or ()
-        ]
+        lapses = [lapse for table in tables for lapse in _lapses(table)]
         patiently(lambda: store.record(outcomes, refused, upto, society.offers(outcomes), lapses))
 
 
-def _outcomes(group: Mapping[str, Any]) -> Iterator[Outcome]:
-    for match in group["told"] or ():
-        told = (match["subscription"], match["score"], match["bindings"])
-        yield Outcome(group["position"], group["id"], *told, group["version"])
+def _outcomes(table: pa.Table) -> Iterator[Outcome]:
+    """The matches in some rows, a column at a time."""
+    told = table.column("told").combine_chunks()
+    matches, rows = told.flatten(), pc.list_parent_indices(told)
+    columns = [table.column(name).take(rows) for name in ("position", "id", "version")]
+    positions, ids, versions = (column.to_pylist() for column in columns)
+    names = ("subscription", "score", "bindings")
+    return map(Outcome, positions, ids, *(matches.field(name).to_pylist() for name in names), versions)
 
 
-def _lapses(group: Mapping[str, Any]) -> Iterator[StoredLapse]:
-    for lapse in group["lapses"] or ():
-        yield StoredLapse(group["position"], group["id"], lapse["subscription"], lapse["reason"])
+def _letters(table: pa.Table) -> Iterator[DeadLetter]:
+    for row in table.filter(pc.field("refusal").is_valid()).select(["position", "refusal"]).to_pylist():
+        yield DeadLetter(row["position"], _reason(row["refusal"]))
+
+
+def _lapses(table: pa.Table) -> Iterator[StoredLapse]:
+    for row in table.filter(pc.field("lapses").is_valid()).select(["position", "id", "lapses"]).to_pylist():
+        for lapse in row["lapses"]:
+            yield StoredLapse(row["position"], row["id"], lapse["subscription"], lapse["reason"])
 
 
 def _reason(refusal: str) -> str:

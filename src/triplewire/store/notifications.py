@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from math import inf
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
 from triplewire.store.database import insert_many, insert_new, parts
+from triplewire.store.moments import now
 from triplewire.store.records import Notification, Outcome, StoredLapse
 from triplewire.store.tables import events, lapses, notifications, revisions
 
 NOBODY = ""
+WRITTEN = ("position", "event", "subscription", "owner", "sequence", "score", "bindings", "version", "created")
 
 
-def add(connection: Connection, outcomes: Iterable[Outcome], moment: str) -> None:
+def add(connection: Connection, outcomes: Iterable[Outcome]) -> None:
     """Add the notifications that are not there yet, each with the number after the last of its subscription.
 
     It is theirs who had the subscription at that position; their numbers begin with 1, also if the id was somebody
@@ -32,8 +35,12 @@ def add(connection: Connection, outcomes: Iterable[Outcome], moment: str) -> Non
     if not new:
         return
     holders = _Holders(connection, new.values())
-    rows = [_row(one, moment) | holders.next(one) for one in new.values()]
-    insert_many(connection, notifications, rows)
+    moment = now()  # as late as can be: it is what delivery is measured from
+    rows = [
+        (one.position, one.event, one.subscription, *holders.next(one), one.score, one.bindings, one.version, moment)
+        for one in new.values()
+    ]
+    insert_many(connection, notifications, WRITTEN, rows)
 
 
 def add_lapses(connection: Connection, some: Collection[StoredLapse], moment: str) -> None:
@@ -61,28 +68,31 @@ class _Holders:
     def __init__(self, connection: Connection, outcomes: Collection[Outcome | StoredLapse]) -> None:
         self._connection = connection
         self._last: dict[tuple[str, str], int] = {}
-        self._lives: dict[str, list[Any]] = defaultdict(list)
+        self._lives: dict[str, list[tuple[int, float, str]]] = defaultdict(list)
         first, last = _ends(outcomes)
         alive = (revisions.c.since < last) & (revisions.c.until.is_(None) | (revisions.c.until > first))
         given = _last_number(revisions.c.id, revisions.c.owner).correlate(revisions).scalar_subquery()
         columns = revisions.c.id, revisions.c.owner, revisions.c.since, revisions.c.until, given.label("last")
         for some in parts({one.subscription for one in outcomes}):
             for row in connection.execute(select(*columns).where(revisions.c.id.in_(some), alive)):
-                self._lives[row.id].append(row)
+                self._lives[row.id].append((row.since, inf if row.until is None else row.until, row.owner))
                 self._last[row.id, row.owner] = row.last or 0
 
-    def next(self, outcome: Outcome) -> dict[str, Any]:
+    def next(self, outcome: Outcome) -> tuple[str, int]:
         """Whose an outcome is, and its number."""
-        id_, owner = outcome.subscription, self.owner(outcome.subscription, outcome.position)
-        if (id_, owner) not in self._last:
-            self._last[id_, owner] = self._connection.scalar(_last_number(id_, owner)) or 0
-        self._last[id_, owner] += 1
-        return {"owner": owner, "sequence": self._last[id_, owner]}
+        id_ = outcome.subscription
+        key = id_, self.owner(id_, outcome.position)
+        if (last := self._last.get(key)) is None:
+            last = self._connection.scalar(_last_number(*key)) or 0
+        self._last[key] = last + 1
+        return key[1], last + 1
 
-    def owner(self, id_: str, at: int) -> str:
+    def owner(self, id_: str, position: int) -> str:
         """Whose a subscription is at a position."""
-        valid = (one.owner for one in self._lives[id_] if one.since < at and (one.until is None or one.until > at))
-        return next(valid, NOBODY)
+        for since, until, owner in self._lives[id_]:
+            if since < position < until:
+                return owner
+        return NOBODY
 
 
 def _ends(outcomes: Collection[Outcome | StoredLapse]) -> tuple[int, int]:
@@ -93,18 +103,6 @@ def _ends(outcomes: Collection[Outcome | StoredLapse]) -> tuple[int, int]:
 def _last_number(subscription: Any, owner: Any) -> Select[Any]:
     own = of_subscription(subscription, owner)
     return select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
-
-
-def _row(outcome: Outcome, moment: str) -> dict[str, Any]:
-    return {
-        "position": outcome.position,
-        "event": outcome.event,
-        "subscription": outcome.subscription,
-        "score": outcome.score,
-        "bindings": outcome.bindings,
-        "version": outcome.version,
-        "created": moment,
-    }
 
 
 def of_subscription(subscription: Any, owner: Any) -> ColumnElement[bool]:

@@ -35,11 +35,11 @@ class Outcomes(Part):
         Writing the same again changes nothing, so that a batch may be replayed. A match with an event that was received
         after the subscription had expired is left out.
         """
-        moment = now()
         found = sorted(outcomes, key=lambda one: one.position)
         with self._writing() as connection:
             late = expired(connection, {one.position for one in found})
-            add(connection, (one for one in found if not late(one.subscription, one.position)), moment)
+            add(connection, (one for one in found if not late(one.subscription, one.position)))
+            moment = now()
             write_letters(connection, refused, moment)
             write_offers(connection, offers)
             add_lapses(connection, list(lapses), moment)

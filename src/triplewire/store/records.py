@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from triplewire.concepts.proposed import Proposal
 from triplewire.lift.documents import read_json
@@ -76,8 +76,7 @@ class StoredProposal:
     version: int | None
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A match that the pipeline found: an event, by its position and id, a subscription, and how they match.
 
     ``version`` names the index version that it was found with.

@@ -220,6 +220,11 @@ class Subscription:
         tells = pattern.variables or pattern.interests or pattern.is_graded or only.answer or only.residual
         return not tells
 
+    @property
+    def only_bindings(self) -> tuple[dict[str, str], ...]:
+        """What every match has for bindings if the subscription tells nothing."""
+        return () if self.bindings == "none" else ({},)
+
 
 def free_variables(expression: Expression) -> Iterator[Variable]:
     """The variables of an expression that a mapping must bind."""

@@ -15,6 +15,7 @@ from triplewire.matching.engine.index import Index
 from triplewire.matching.matcher import Match
 from triplewire.rdf.graph import Event, Graph
 from triplewire.rdf.syntax import write
+from triplewire.rdf.terms import Triple
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Call, Pattern, Subscription, Variable
 
@@ -149,3 +150,30 @@ def test_a_home_vertex_without_arcs_is_one():
     index = Index.build([parse_subscription(record, model)], model)
     event = Event("source", "empty", Graph([], BlankNode("H")))
     assert index.match_batch(batch_of([event])).subscriptions.to_pylist() == ["s"]
+
+
+def test_only_events_with_something_to_bind_are_read_one_by_one():
+    """Beside them, silent matches come in bulk, whichever segment they are of."""
+    rng = Random(5)
+    value = worlds.PROPERTIES[3]
+    model = ConceptModel()
+    ask = {"language": "filter"}
+
+    def silent(ids: range) -> list[Subscription]:
+        return [parse_subscription(ask | {"id": f"s{i}", "pattern": f"<{value.value}> = {i % 7}"}, model) for i in ids]
+
+    z = Variable("z")
+    telling = Pattern((Arc(HOME, value, z),), filters=(Call("=", (z, Literal(3))),))
+    index = Index.build([*silent(range(20)), Subscription("t", (Alternative(telling),))], model)
+    index.add_all(silent(range(15, 40)))
+    index.remove("s30")
+    numbers = [rng.randrange(9) for _ in range(60)]
+    events = [
+        Event("source", str(i), Graph([Triple(BlankNode("H"), value, Literal(n))], BlankNode("H")))
+        for i, n in enumerate(numbers)
+    ]
+    told = told_by(index, batch_of(events))
+    assert index.work["events read one by one"] == numbers.count(3)
+    assert told == [match for event in events for match in index.match(event, bindings=True)]
+    assert {len(match.bindings or ()) for match in told} == {1}
+    assert any(match.bindings == ({"?z": str(Literal(3))},) for match in told)

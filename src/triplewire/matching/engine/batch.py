@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ from triplewire.matching.engine.encoded import Flags, Ids, Offsets
 from triplewire.matching.engine.kernels.owners import count_members, sort_out
 from triplewire.matching.engine.kernels.quads import ODD, Documents
 from triplewire.matching.engine.quads import Bytes, QuickEncoder, Reader
-from triplewire.matching.engine.segment import Found, Segment
+from triplewire.matching.engine.segment import SAME, Found, Segment
 from triplewire.matching.engine.state import State
 from triplewire.matching.matcher import Lapse, Match
 from triplewire.rdf.graph import Event, Graph, parse_resource
@@ -65,11 +66,13 @@ class BatchMatcher:
         given = _Given.of(batch)
         rows = _Rows()
         left: dict[int, Left] = {}
+        searched: list[_Searched] = []
         documents = self._reader.read(*_bytes(given.texts), *_bytes(given.homes))
         for segment in state.segments:
             unread: Iterable[int] = range(batch.num_rows)
             if (quick := self._quick(segment)) is not None:
                 found = _Searched(segment, segment.gone(state.number), quick, documents, work)
+                searched.append(found)
                 whole = bindings or len(segment.layout.interests.owners) > 0
                 if not whole:
                     rows.add(found, segment is state.segments[0])
@@ -78,6 +81,13 @@ class BatchMatcher:
                 unread = np.flatnonzero(documents.status == ODD).tolist()
             for event in unread:
                 left.setdefault(event, {})[segment] = None
+        if bindings:
+            for number, open_here in left.items():
+                whole_left = {one.segment: one.of(number, whole=True) for one in searched} | open_here
+                left[number] = {segment: whole_left[segment] for segment in state.segments if segment in whole_left}
+            ids = [id_ or "" for id_ in given.ids.to_pylist()]
+            for found in searched:
+                rows.add_silent(found, ids, left)
         refused = given.refused
         for number, open_here in left.items():
             if number in refused:
@@ -165,7 +175,16 @@ class _Searched:
         """The events for which more is to be done."""
         if self.loose or len(self.segment.layout.interests.owners):
             return np.flatnonzero(self.plain)
-        return np.flatnonzero(np.diff(self.open_ends) + (np.diff(self.match_ends) if bindings else 0))
+        unsettled = np.diff(self.open_ends)
+        if bindings:
+            telling = np.concatenate([[0], np.cumsum(self.bindings >= len(SAME))])
+            unsettled = unsettled + np.diff(telling[self.match_ends])
+        return np.flatnonzero(unsettled)
+
+    @cached_property
+    def bindings(self) -> NDArray[np.uint8]:
+        """What is told of each match, where that is known beforehand."""
+        return self.segment.bindings_of(self.matched)
 
     def of(self, event: int, whole: bool) -> Found:
         """What was found for an event; without what matches, unless the ``whole`` is wanted."""
@@ -191,6 +210,18 @@ class _Rows:
         self._ids.append(found.ids())
         self._numbers.append(found.matched if snapshot else np.full(count, -1, np.int32))
         self._scores.append(np.ones(count))
+
+    def add_silent(self, found: _Searched, ids: Sequence[str], left: Collection[int]) -> None:
+        """Matches of which it is known beforehand what they tell, of events for which nothing is left to do."""
+        events = np.repeat(np.arange(len(found.plain)), np.diff(found.match_ends))
+        settled = ~np.isin(events, list(left))
+        events, names = events[settled], found.ids().filter(pa.array(settled))
+        self._events.append(events)
+        self._ids.append(names)
+        self._numbers.append(np.full(len(events), -1, np.int32))
+        self._scores.append(np.ones(len(events)))
+        told = zip(events.tolist(), names.to_pylist(), found.bindings[settled].tolist(), strict=True)
+        self._matches += [Match(ids[event], name, 1.0, SAME[kind]) for event, name, kind in told]
 
     def add_told(self, event: int, told: Collection[Match | Lapse]) -> None:
         self._lapses += [(event, one) for one in told if isinstance(one, Lapse)]

@@ -197,7 +197,7 @@ class Index:
             for number in {**matched, **dict.fromkeys(candidates)} if bindings else candidates:
                 known = segment.records[number]
                 if matched.get(number) == 1.0 and known.tells_nothing:
-                    found[known.id] = Match(event.id, known.id, 1.0, () if known.bindings == "none" else ({},))
+                    found[known.id] = Match(event.id, known.id, 1.0, known.only_bindings)
                     continue
                 if (told := self._verified(known, event, verifier, bindings, matched.get(number))) is not None:
                     found[known.id] = told

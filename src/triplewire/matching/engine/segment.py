@@ -6,13 +6,16 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from triplewire.concepts.model import ConceptModel
+from triplewire.errors import IndexFolderError
 from triplewire.matching.engine import trie as tries
 from triplewire.matching.engine.encoded import EncodedPatterns, Flags, Ids
 from triplewire.matching.engine.events import Encoder
@@ -21,6 +24,7 @@ from triplewire.matching.engine.merge import Part, merge
 from triplewire.matching.engine.records import Kept, Records, joined, written
 from triplewire.matching.engine.scorer import Scorer
 from triplewire.matching.engine.tables import Prepared, Tables, id_key, lay_out, prepare
+from triplewire.matching.matcher import Binding
 from triplewire.subscriptions.pattern import Subscription
 
 if TYPE_CHECKING:
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
 
 CHUNK = 20_000
 """So many subscriptions are held in memory as values while a segment is built."""
+
+SAME: tuple[tuple[Binding, ...], ...] = ((), ({},))
+"""The bindings that matches with subscriptions have which tell nothing of them."""
+UNKNOWN = 255
 
 
 class Found(NamedTuple):
@@ -56,6 +64,7 @@ class Segment:
         self.encoder = Encoder(tables.layout.vocabulary, model)
         self._scorer = Scorer(tables.layout.interests, tables.postings, model)
         self._local = threading.local()
+        self._bindings = np.full(len(tables.layout.ids), UNKNOWN, np.uint8)
 
     @classmethod
     def built(cls, subscriptions: Iterable[Subscription], model: ConceptModel) -> Segment:
@@ -133,6 +142,18 @@ class Segment:
         return pa.Array.from_buffers(
             pa.large_string(), len(ids), [None, pa.py_buffer(ids.offsets), pa.py_buffer(ids.data)]
         )
+
+    def bindings_of(self, numbers: Ids) -> NDArray[np.uint8]:
+        """The bindings of sure matches with some subscriptions, as places in ``SAME``; beyond it they are to be found.
+
+        Each subscription is read once for this, and a byte is remembered.
+        """
+        for number in np.unique(numbers[self._bindings[numbers] == UNKNOWN]).tolist():
+            with suppress(IndexFolderError):  # whoever needs the record is told
+                known = self.records[number]
+                self._bindings[number] = SAME.index(known.only_bindings) if known.tells_nothing else len(SAME)
+        found: NDArray[np.uint8] = self._bindings[numbers]
+        return found
 
     def match(self, facts: Facts, work: Counter[str], state: int) -> Found:
         """What the trie finds for an event in a state."""
