@@ -7,6 +7,7 @@ import errno
 import ipaddress
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -47,6 +48,7 @@ def serve(configuration: Configuration) -> None:
     """
     set_up(configuration.log, configuration.log_level)
     addresses = Addresses(networks(configuration.allow_network))
+    _allow_many_connections()
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
     with (
@@ -73,6 +75,14 @@ def _check_users(configuration: Configuration, store: Store, listener: socket.so
             f"`triplewire user add NAME --admin --home {configuration.home}`, and a token for them with "
             f"`triplewire token add NAME --home {configuration.home}`"
         )
+
+
+def _allow_many_connections() -> None:
+    """Have as many files open as the system lets us: the usual limit is meant for others, and each client is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def say(text: str) -> None:

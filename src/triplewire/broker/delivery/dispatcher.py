@@ -32,7 +32,8 @@ from triplewire.broker.together import Together
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Store, moment_of
 
-INTERVAL, LONGEST_INTERVAL = 0.1, 1.0
+INTERVAL, SHORTEST, LONGEST_INTERVAL = 0.1, 0.01, 1.0
+"""Seconds between two looks for new notifications, and where a look takes no time; and for whatever else is due."""
 TIMEOUT = httpx.Timeout(15, connect=5, pool=60)
 WHOLE_TIMEOUT = 30
 """For a receiver that answers a byte at a time."""
@@ -84,18 +85,20 @@ class Dispatcher:
 
     async def run(self) -> None:
         """Deliver until cancelled; then let what is under way come to its end."""
-        seen, looked = -1, 0.0
+        seen, looked, quick = -1, 0.0, None
         try:
             while True:
                 try:
-                    newest = await asyncio.to_thread(self._store.last_notification)
+                    quick = newest = self._store.glance()
+                    if newest is None:
+                        newest = await asyncio.to_thread(self._store.last_notification)
                     if newest != seen or time.monotonic() - looked >= LONGEST_INTERVAL:
                         complete = await self.look()
                         seen, looked = newest if complete else -1, time.monotonic()
                 except Exception as error:  # what waits is still there when the store answers again
                     log.error("cannot read deliveries: %s", error)
                     await asyncio.sleep(LONGEST_INTERVAL)
-                await asyncio.sleep(INTERVAL)
+                await asyncio.sleep(INTERVAL if quick is None or seen < 0 else SHORTEST)
         finally:
             await self.close()
 

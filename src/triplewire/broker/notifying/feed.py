@@ -63,9 +63,11 @@ class Feed:
     async def _poll(self) -> None:
         while True:
             try:
-                newest = self._store.glance()
-                if (newest is not None and newest == self._newest) or not await self._advance():
-                    await asyncio.sleep(INTERVAL if newest is None else SHORTEST)
+                quick = newest = self._store.glance()
+                if newest is None:
+                    newest = await asyncio.to_thread(self._store.last_notification)
+                if newest == self._newest or not await self._advance():
+                    await asyncio.sleep(INTERVAL if quick is None else SHORTEST)
             except Exception as error:  # the listeners wait until the store answers again
                 logger.error("cannot read notifications: %s", error)
                 await asyncio.sleep(1)
