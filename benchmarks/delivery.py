@@ -1,4 +1,4 @@
-"""How long live webhooks wait beside dead ones: ``python -m benchmarks.delivery [--seconds T]``."""
+"""How long live webhooks wait beside dead ones: ``python -m benchmarks.delivery [--seconds T] [--rounds N]``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
+from statistics import median
 
 from benchmarks.report import report
 from triplewire.broker.delivery.addresses import Addresses, networks
@@ -19,12 +20,12 @@ from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.store import Outcome, Store, Webhook, store_url
 
 LIVE = OTHERS = 100
-BESIDE = {"alone": (), "with 100 dead ones": (1, 2), "with 100 more live ones": (0,)}
-"""The ports of the others: one answers, the second refuses, the third is silent."""
+ALONE, DEAD = "alone", "with 100 dead ones"
+BESIDE = {ALONE: (), DEAD: (1, 2)}
+"""The ports of the others: the second refuses, the third is silent."""
 PAUSE = 1.5
 WARM_UP = 12
 """So many events later, those that never answer have been found out for the first time."""
-ROUNDS = 3
 PHASES = {"first event": (0, 1), "while the dead are found out": (1, WARM_UP), "later": (WARM_UP, 1 << 30)}
 SECRET = "whsec_" + "A" * 32
 OFFER = "@prefix ex: <http://example.org/auction#> . _:H a ex:Selling ; ex:target _:pc . _:pc a ex:NotebookPC ."
@@ -34,32 +35,39 @@ EVENT = {"specversion": "1.0", "source": "b", "type": "offer", "datacontenttype"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=9, help="after the dead have been found out")
-    events = WARM_UP + int(parser.parse_args().seconds / PAUSE)
-    found: dict[str, list[tuple[int, float]]] = {beside: [] for beside in BESIDE}
-    for _ in range(ROUNDS):
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    events = WARM_UP + int(given.seconds / PAUSE)
+    rounds = []
+    for _ in range(given.rounds):
         with ProcessPoolExecutor(len(BESIDE), multiprocessing.get_context("spawn")) as pool:
-            running = {beside: pool.submit(run, beside, events) for beside in BESIDE}  # the same noise for all
-            for beside, one in running.items():
-                found[beside] += one.result()
-    rows = []
-    for phase, (first, end) in PHASES.items():
-        waits = {beside: sorted(wait for n, wait in found[beside] if first <= n < end) for beside in BESIDE}
-        rows += [_row(phase, beside, waits) for beside in BESIDE]
+            running = {beside: pool.submit(run, beside, events) for beside in BESIDE}  # the same noise for both
+            rounds.append({beside: one.result() for beside, one in running.items()})
     told = (
         f"From the commit of a notification to its receipt by {LIVE} live webhooks on hosts of their own, an event for"
-        f" all of them every {PAUSE} s; alone, beside {OTHERS} dead ones, of which half refuse and half never answer,"
-        f" and beside {OTHERS} more live ones. All at the same time, in brokers of their own, by turns."
+        f" all of them every {PAUSE} s; alone, and beside {OTHERS} dead ones, of which half refuse and half never"
+        f" answer. Two brokers at the same time, an event of the one and an event of the other by turns;"
+        f" {given.rounds} rounds with new brokers. Of the rounds' quantiles the median, and the median of their ratios."
     )
-    report("delivery", told, rows)
+    report("delivery", told, [_row(phase, rounds) for phase in PHASES])
 
 
-def _row(phase: str, beside: str, waits: dict[str, list[float]]) -> dict[str, object]:
-    at = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-    row: dict[str, object] = {"live webhooks": beside, "received": len(waits[beside])}
-    for label, part in at.items():
-        value, alone = (waits[which][int(len(waits[which]) * part)] for which in (beside, "alone"))
-        row[f"{label} ms"] = f"{value * 1000:.0f}" + (f" ({value / alone - 1:+.0%})" if beside != "alone" else "")
-    return {"when": phase} | row
+def _row(phase: str, rounds: list[dict[str, list[tuple[int, float]]]]) -> dict[str, object]:
+    first, end = PHASES[phase]
+    row: dict[str, object] = {"when": phase}
+    for label, part in {"p50": 0.5, "p90": 0.9, "p99": 0.99}.items():
+        waits = {
+            beside: [_quantile([wait for n, wait in one[beside] if first <= n < end], part) for one in rounds]
+            for beside in BESIDE
+        }
+        ratio = median(dead / alone for dead, alone in zip(waits[DEAD], waits[ALONE], strict=True))
+        row |= {f"{label}, ms: {beside}": round(median(waits[beside]) * 1000) for beside in BESIDE}
+        row[f"{label}: more"] = f"{ratio - 1:+.0%}"
+    return row
+
+
+def _quantile(waits: list[float], part: float) -> float:
+    return sorted(waits)[int(len(waits) * part)]
 
 
 def run(beside: str, events: int) -> list[tuple[int, float]]:
