@@ -240,7 +240,7 @@ async def _messages(shared: State, after: int, caller: Caller, syntax: str | Non
         try:
             counted.enter_context(shared.allowance.streaming(caller))
         except ProblemError as error:  # many came at once, and the answer has begun
-            yield ServerSentEvent(retry=LATER, comment=error.detail)
+            yield ServerSentEvent(retry=LATER, comment=error.detail).encode()
             return
         async with aclosing(shared.feed.follow(after)) as notifications:
             async for some in notifications:
