@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,9 @@ from pyoxigraph import RdfFormat, parse
 from tests.broker.clients import AUCTION, OFFER, bearer, cloudevent, publish, subscription
 from tests.broker.conftest import served
 from triplewire.broker.access.quotas import Quotas
+from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.publishing import preview
+from triplewire.broker.subscribing import trial
 from triplewire.lift.cloudevents import parse_events
 from triplewire.lift.lifting import DEFAULT
 from triplewire.store import Store
@@ -125,3 +129,29 @@ def test_subscriptions_are_not_told_to_who_may_only_publish(broker: httpx.Client
     broker.post("/v1/subscriptions", json=subscription(), headers=ann).raise_for_status()
     assert looked_at(broker, cloudevent(), **ann).json()["trips"]["compared"]["subscriptions"] == 1
     assert looked_at(broker, cloudevent(), **only).json()["trips"] is None
+
+
+def test_a_large_event_is_told_of_without_being_drawn_or_matched_for_ever(
+    broker: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.post("/v1/subscriptions", json=subscription()).raise_for_status()
+    monkeypatch.setattr(preview, "DRAWN", 1)
+    monkeypatch.setattr(preview, "MOST_MATCHING", -1.0)
+    found = looked_at(broker, cloudevent()).json()
+    [item] = found["items"]
+    assert item["events"][0]["svg"] is None and item["events"][0]["turtle"] is None
+    assert item["warnings"] == ["it is large: an event is drawn if it has 1 triples at most"]
+    assert found["trips"]["compared"] == {"subscriptions": 1, "complete": False}
+
+
+def test_whoever_finds_too_many_waiting_is_refused_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "MOST_WAITING", 0)
+    monkeypatch.setattr(trial, "PATIENCE", 3600.0)
+    recent = trial.Recent(store, DEFAULT)
+    with ExitStack() as turns:
+        for _ in range(trial.AT_ONCE):
+            turns.enter_context(recent.turn())
+        with pytest.raises(ProblemError, match="others"):
+            turns.enter_context(recent.turn())
+    with recent.turn():
+        pass

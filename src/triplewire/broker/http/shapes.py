@@ -69,7 +69,7 @@ RECORD: Schema = {
 }
 PLACE = one({"line": NUMBER, "column": NUMBER, "excerpt": TEXT})
 LOOKED_AT = one(
-    {"id": TEXT, "home": optional(TEXT), "triples": NUMBER, "turtle": TEXT, "svg": TEXT}
+    {"id": TEXT, "home": optional(TEXT), "triples": NUMBER, "turtle": optional(TEXT), "svg": optional(TEXT)}
     | {
         "concepts": several(one({"concept": TEXT, "label": TEXT})),
         "proposes": several(one({"word": TEXT, "under": TEXT})),

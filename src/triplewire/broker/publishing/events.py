@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 
@@ -76,7 +77,7 @@ async def publish(
     shared.allowance.count_events(caller, len(envelopes))
     if dry_run:
         check(envelopes)
-        return JSONResponse(await asyncio.to_thread(preview, envelopes, caller, shared))
+        return JSONResponse(await run_in_threadpool(preview, envelopes, caller, shared))
     receipts = await _published(envelopes, caller, shared)
     if mends is not None:
         await asyncio.to_thread(shared.store.settle_letter, mends, receipts[0]["position"])

@@ -30,10 +30,10 @@ from triplewire.store.rights import SUBSCRIBE
 
 MOST_SECONDS = 1.0
 """So long may it take to read what is in the envelopes; as much as was read by then is told of."""
-MOST_COMPARING = 0.5
-"""Seconds to take in the caller's own subscriptions."""
-SHOWN, VERTICES = 3, 80
-"""So many events of an envelope are drawn, each with so many vertices."""
+MOST_COMPARING, MOST_MATCHING = 0.5, 1.0
+"""Seconds to take in the caller's own subscriptions, and to see which of them the events trip."""
+SHOWN, VERTICES, DRAWN = 3, 80, 5000
+"""So many events of an envelope are drawn, each with so many vertices; none with more triples than the last."""
 MOST_WARNINGS = 5
 PREFIXES = WELL_KNOWN_PREFIXES | {"key": KEYS, "rss": RSS.base, "dc": DC.base}
 
@@ -74,13 +74,14 @@ def _read(envelope: Envelope, model: ConceptModel, shared: State) -> tuple[dict[
 
 def _shown(event: Event, declared: Mapping[str, str], model: ConceptModel) -> dict[str, Any]:
     graph, prefixes = event.graph, _used(PREFIXES | dict(declared), event.graph)
+    drawn = len(graph.triples) <= DRAWN
     concepts = sorted(event_profile(graph, model), key=lambda one: (model.label(one), one.value))
     return {
         "id": event.id,
         "home": None if graph.home is None else str(graph.home),
         "triples": len(graph.triples),
-        "turtle": lower(graph, "text/turtle", prefixes),
-        "svg": picture(graph, prefixes, f"The event {event.id}", VERTICES),
+        "turtle": lower(graph, "text/turtle", prefixes) if drawn else None,
+        "svg": picture(graph, prefixes, f"The event {event.id}", VERTICES) if drawn else None,
         "concepts": [{"concept": one.value, "label": model.label(one)} for one in concepts],
         "proposes": [
             {"word": one.word, "under": model.label(one.parent)} for one in publication_proposals(graph, model)
@@ -102,6 +103,8 @@ def _warnings(events: Sequence[Event], model: ConceptModel) -> Iterator[str]:
         yield "it says nothing: there is no triple in it"
     elif any(event.graph.home is None for event in events):
         yield "there is no home vertex, so only subscriptions that are not anchored can match; 'home' may name one"
+    if any(len(event.graph.triples) > DRAWN for event in events):
+        yield f"it is large: an event is drawn if it has {DRAWN:,} triples at most"
     spaces = {namespace(cls.value) for cls in model.classes}
     used = {
         triple.object
@@ -120,13 +123,17 @@ def _trips(events: Iterable[Event], caller: Caller, shared: State, model: Concep
     matcher, end = make_matcher("engine", model), time.monotonic() + MOST_COMPARING
     count, complete = 0, True
     for subscription in own_subscriptions(caller.name, shared, model):
-        if time.monotonic() > end:
-            complete = False
+        complete = time.monotonic() <= end
+        if not complete:
             break
         matcher.add(subscription)
         count += 1
+    end = time.monotonic() + MOST_MATCHING
     found: dict[str, dict[str, Any]] = {}
     for event in events if count else ():
+        if time.monotonic() > end:
+            complete = False
+            break
         for match in matcher.match(event):
             one = found.setdefault(match.subscription, {"subscription": match.subscription, "events": 0, "score": 0.0})
             one |= {"events": one["events"] + 1, "score": max(one["score"], match.score)}

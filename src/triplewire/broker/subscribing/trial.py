@@ -40,8 +40,11 @@ LONGEST_SUMMARY = 160
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*:\S+")
 LONGEST_LINK = 4000
 PAGE = 100
-AT_ONCE, PATIENCE = 2, 5.0
-"""So many are tried at once, and whoever comes besides waits so many seconds, as it takes much of the processor."""
+AT_ONCE, MOST_WAITING, PATIENCE = 2, 6, 5.0
+"""So many are tried at once, as it takes much of the processor; so many more may wait, each for so many seconds.
+
+Whoever waits holds a thread, of which all other requests need some too.
+"""
 SMALL = 16 * 1024
 """Events up to this size are kept once they are lifted."""
 
@@ -55,17 +58,23 @@ class Recent:
         self._lifted: dict[int, tuple[Event, ...] | None] = {}
         self._changing = threading.Lock()
         self._turns = threading.Semaphore(AT_ONCE)
+        self._line = threading.Semaphore(AT_ONCE + MOST_WAITING)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """For whoever tries something out; refused after a while, if others do all the time."""
-        if not self._turns.acquire(timeout=PATIENCE):
-            detail = "others are trying things out"
-            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": "2"})
+        """Have one of the few turns to try something out; refused if there is none soon."""
+        busy = ProblemError(HTTPStatus.TOO_MANY_REQUESTS, "others are trying things out", {"Retry-After": "2"})
+        if not self._line.acquire(blocking=False):
+            raise busy
         try:
-            yield
+            if not self._turns.acquire(timeout=PATIENCE):
+                raise busy
+            try:
+                yield
+            finally:
+                self._turns.release()
         finally:
-            self._turns.release()
+            self._line.release()
 
     def newest(self, most: int = MOST_EVENTS) -> Iterator[tuple[StoredEvent, tuple[Event, ...] | None]]:
         """What is in the log, the newest first, and the events in it; None if these cannot be read."""
@@ -129,12 +138,15 @@ def tried(
         subscription = replace(subscription, alternatives=(_of(nearest),))
     matcher.add(subscription)
     for stored, events in recent.newest(most):
-        if time.monotonic() > end:
-            found.complete = False
+        found.complete = time.monotonic() <= end
+        if not found.complete:
             break
         found.positions.append(stored.position)
         found.refused += events is None
         for event in events or ():
+            found.complete = time.monotonic() <= end
+            if not found.complete:
+                return found
             found.events += 1
             match = next(iter(matcher.match(event, bindings=interest is None)), None)
             if match is None and found.missed is not None:

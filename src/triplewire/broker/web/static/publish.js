@@ -174,7 +174,9 @@ function tripped({ matched, compared }) {
 function picture(event) {
   const home = event.home ? `home vertex ${event.home}` : "no home vertex";
   const article = element("article", {}, element("h3", {}, `${count(event.triples, "triple")}, ${home}`));
-  article.append(element("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "The graph" }, drawing(event.svg)));
+  if (event.svg !== null) {
+    article.append(element("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "The graph" }, drawing(event.svg)));
+  }
   if (event.concepts.length) {
     const named = event.concepts.slice(0, 20).map((one) => element("span", { class: "badge", title: one.concept }, one.label));
     article.append(element("p", { class: "concepts" }, "About", ...named));
@@ -182,8 +184,10 @@ function picture(event) {
   for (const { word, under } of event.proposes) {
     article.append(element("p", { class: "quiet-text" }, `“${word}” is new: it will be proposed as a concept below ${under}.`));
   }
-  const text = element("pre", { tabindex: "0", "aria-label": "The graph as Turtle" }, event.turtle);
-  article.append(element("details", {}, element("summary", {}, "As Turtle"), text));
+  if (event.turtle !== null) {
+    const text = element("pre", { tabindex: "0", "aria-label": "The graph as Turtle" }, event.turtle);
+    article.append(element("details", {}, element("summary", {}, "As Turtle"), text));
+  }
   return article;
 }
 
