@@ -40,10 +40,9 @@ LIMIT = 200.0
 RDFS_SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 MOMENT = "2026-01-31T12:00:00.000Z"
 ASKED = (
-    "/v1/notifications?newest=true&limit=50",
-    "/v1/notifications?newest=true&limit=50&after=500000",
-    "/v1/notifications?newest=true&limit=50&subscription=s-76",
-    "/v1/notifications?newest=true&limit=50&text=nowhere",
+    "/v1/notifications?limit=50",
+    "/v1/notifications?limit=50&after=500000",
+    "/v1/notifications?limit=50&subscription=s-76",
     "/v1/notifications/500001/explanation",
     "/notifications?subscription=s-76",
     "/notifications?text=nowhere",
@@ -197,7 +196,7 @@ def serving(home: Path) -> Iterator[tuple[str, psutil.Process]]:
     """A broker without a pipeline; gives its address and its process."""
     command = [sys.executable, "-m", "triplewire", "serve", "--home", str(home), "--port", "0"]
     with subprocess.Popen(
-        [*command, "--pipeline", "elsewhere"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*command, "--pipeline", "elsewhere"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
         try:

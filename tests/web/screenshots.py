@@ -18,7 +18,7 @@ import httpx
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.broker.clients import AUCTION
-from tests.web.conftest import CHROMIUM, FLAGS
+from tests.web.conftest import CHROMIUM, FLAGS, PATIENCE
 from tests.web.pictures import small
 from tests.web.world import World, end, opened, start
 
@@ -93,6 +93,7 @@ def picture(
 ) -> None:
     scheme = "dark" if dark else "light"
     with browser.new_context(base_url=world.address, viewport=size, color_scheme=scheme, reduced_motion="reduce") as of:
+        of.set_default_timeout(PATIENCE)
         page = of.new_page()
         page.goto(address)
         if (shown := SHOWN.get(name)) is not None:
