@@ -14,12 +14,14 @@ from urllib.parse import quote
 import httpx
 import pytest
 from fastapi import FastAPI
+from pyoxigraph import Literal, NamedNode
 from starlette.routing import BaseRoute, Mount, Route
 
 from tests.broker.clients import COMPUTERS, PREFIXES, bearer, cloudevent, listening, notify, subscription
 from triplewire.broker import create_app
 from triplewire.broker.access.users import COOKIE
 from triplewire.concepts.load import model_of_documents
+from triplewire.rdf.terms import SKOS, Triple
 from triplewire.store import DeadLetter, Offer, Outcome, Store, Webhook, store_url
 from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.profiles import Person
@@ -100,15 +102,21 @@ POST   /v1/mailboxes/unsubscription?token=x                     404 404 404 404 
 GET    /v1/ontologies                                           401 401 200 200 200 200
 POST   /v1/ontologies                         ontology          401 401 403 403 403 201
 GET    /v1/ontologies/1                                         401 401 200 200 200 200
+GET    /v1/ontologies/1/difference                              401 401 200 200 200 200
+GET    /v1/ontologies/1/effect                                  401 401 200 200 200 200
+POST   /v1/ontologies/1/restore               nothing           401 401 403 403 403 201
 GET    /v1/concepts                                             401 401 200 200 200 200
 GET    /v1/concepts/children                                    401 401 200 200 200 200
 GET    /v1/concepts/way?of=urn:x:Music                          401 401 200 200 200 200
+GET    /v1/concepts/details?of=urn:x:Music                      401 401 200 200 200 200
+GET    /v1/concepts/picture?of=urn:x:Music                      401 401 200 200 200 200
 GET    /v1/concepts/proposals                                   401 401 200 200 200 200
 POST   /v1/concepts/proposals/1/accept        nothing           401 401 403 403 403 200
 POST   /v1/concepts/proposals/1/merge         into              401 401 403 403 403 200
 POST   /v1/concepts/proposals/1/reject        nothing           401 401 403 403 403 200
 GET    /v1/synonyms                                             401 401 200 200 200 200
 POST   /v1/synonyms                           synonym           401 401 403 403 403 201
+DELETE /v1/synonyms?concept=urn:x:Music&word=tune               401 401 403 403 403 200
 POST   /v1/profiles                           profile           401 401 403 403 200 200
 GET    /v1/profiles/urn:ann                                     401 401 403 404 200 200
 GET    /v1/suggestions?person=urn:ann                           401 401 403 403 200 200
@@ -163,6 +171,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Mapping[
         store.users.change("cat", ())
         document = {"name": "o.ttl", "media_type": "text/turtle", "text": MUSIC}
         store.put_ontology([document])
+        store.learn([Triple(NamedNode("urn:x:Music"), SKOS.altLabel, Literal("tune"))], "root", "")
         store.subscribe(RECORD, "urn:ann", Webhook(f"https://example.org/{MARK}", SECRET))
         store.subscribe(GRUNGE, "urn:ann")
         store.sources.add("urn:ann", f"https://example.org/{MARK}")

@@ -189,7 +189,8 @@ def test_a_synonym_is_added_with_author_and_reason(news: httpx.Client, store: St
     subscribe(news, "john", {"concepts": ["Movie"]})
     body = {"concept": "cinema", "word": "Spielfilm", "language": "de", "author": "ann", "reason": "for the Germans"}
     added = news.post("/v1/synonyms", json=body)
-    assert (added.status_code, added.json()["words"][-1]) == (201, {"word": "Spielfilm", "language": "de"})
+    word = added.json()["words"][-1]
+    assert (added.status_code, word["word"], word["language"], word["author"]) == (201, "Spielfilm", "de", "ann")
     assert told(news, store, "ein Spielfilm") == ["john"]
     newest = news.get("/v1/ontologies").json()["items"][-1]
     assert (newest["version"], newest["author"], newest["reason"]) == (2, "ann", "for the Germans")
@@ -252,3 +253,16 @@ def test_nothing_is_accepted_under_a_concept_that_is_gone(news: httpx.Client) ->
     refused = news.post("/v1/concepts/proposals/1/accept", json={})
     assert (refused.status_code, "no concept <" in refused.json()["detail"]) == (409, True)
     assert len(news.get("/v1/concepts").json()["items"]) == 1
+
+
+def test_what_a_decision_would_change_is_told_before_it_is_made(news: httpx.Client, store: Store) -> None:
+    subscribe(news, "lori", {"interest": "Music", "type": "Grunge"})
+    subscribe(news, "janet", {"concepts": ["Music"]})
+    told(news, store, "A night of grunge")
+    accepting = news.post("/v1/concepts/proposals/1/accept", json={}, params={"dry-run": True}).json()
+    assert [one["word"] for one in accepting["difference"]["words"]["appeared"]["items"]] == ["Grunge"]
+    assert [(one["id"], one["gained"]) for one in accepting["effect"]["subscriptions"]] == [("janet", 1)]
+    merging = news.post("/v1/concepts/proposals/1/merge", json={"into": "Agriculture"}, params={"dry-run": True}).json()
+    assert [(one["id"], one["lost"]) for one in merging["effect"]["subscriptions"]] == [("lori", 1)]
+    assert proposals(news)[0]["state"] == "open"
+    assert len(store.ontologies()) == 1

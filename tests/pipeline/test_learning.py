@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def live_a_little(store: Store, random: Random) -> None:
     """People subscribe with old and new words, somebody decides on these, and events go by, at random."""
     for number in range(70):
-        model = model_of_documents(store.ontologies()[-1].documents)
+        model = model_of_documents(store.newest_ontology().documents)
         open_ = store.proposals(state="open")
         match random.randrange(8):
             case 0 | 1:

@@ -32,7 +32,7 @@ def states(store):
 
 
 def model(store):
-    return model_of_documents(store.ontologies()[-1].documents)
+    return model_of_documents(store.newest_ontology().documents)
 
 
 def test_a_proposal_is_kept_once_for_each_proposer_and_place(store):
@@ -48,7 +48,7 @@ def test_accepting_makes_a_version_with_author_and_reason_and_settles_the_word(s
     store.propose([under(ALBUM)], "jeff", "t")
     one = store.accept(1, "ann", "many ask for it")
     assert (one.state, one.author, one.reason, one.version) == ("accepted", "ann", "many ask for it", 2)
-    newest = store.ontologies()[-1]
+    newest = store.newest_ontology()
     assert (newest.version, newest.since, newest.author, newest.reason) == (2, 1, "ann", "many ask for it")
     assert model(store).concept_parents[proposed("Grunge")] == {MUSIC}
     assert set(states(store).values()) == {"accepted"}

@@ -28,7 +28,15 @@ from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
 from triplewire.broker.publishing.publisher import Publisher
 from triplewire.broker.state import State
-from triplewire.broker.subscribing import concepts, hierarchies, ontologies, standings, subscriptions, suggestions
+from triplewire.broker.subscribing import (
+    concepts,
+    hierarchies,
+    ontologies,
+    standings,
+    subscriptions,
+    suggestions,
+    synonyms,
+)
 from triplewire.broker.subscribing.trial import Recent
 from triplewire.broker.supervisor import Standing
 from triplewire.lift.lifting import DEFAULT, Lifting
@@ -95,7 +103,8 @@ def create_app(
     for room in (health, metrics):
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, letters, sources, subscriptions, standings, notifications, inbox, less, deliveries)
-    for room in (*told, ontologies, concepts, hierarchies, suggestions, accounts, audit, activity, *web.PAGES):
+    about = (ontologies, concepts, hierarchies, synonyms, suggestions)
+    for room in (*told, *about, accounts, audit, activity, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work), Depends(check_parameters)])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)

@@ -22,7 +22,7 @@ class Models:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._of = lru_cache(maxsize=KEPT)(self._made)
+        self.of = lru_cache(maxsize=KEPT)(self._made)
         self._looked_up = lru_cache(maxsize=1)(self._catalogue)
 
     def current(self) -> ConceptModel:
@@ -31,7 +31,7 @@ class Models:
 
     def at(self, position: int) -> ConceptModel:
         """The model that is valid for the event at a position."""
-        return self._of(self._store.ontology_version(position))
+        return self.of(self._store.ontology_version(position))
 
     def catalogue(self) -> Catalogue:
         """The model for the events to come, to look things up in."""
@@ -39,9 +39,10 @@ class Models:
 
     def _catalogue(self, version: int) -> Catalogue:
         ontology = self._store.ontology(version)
-        return Catalogue(self._of(version), [] if ontology is None else ontology.documents)
+        return Catalogue(self.of(version), [] if ontology is None else ontology.documents)
 
     def _made(self, version: int) -> ConceptModel:
+        """The model of a version; without a version, one that says nothing."""
         ontology = self._store.ontology(version)
         return ConceptModel() if ontology is None else model_of_documents(ontology.documents)
 
@@ -57,13 +58,14 @@ def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:
 
 def problems(store: Store, model: ConceptModel) -> Iterator[tuple[Revision, str]]:
     """The subscriptions that stand and cannot be understood under a model, with the reason."""
-    for revision in _standing(store):
+    for revision in standing(store):
         if reason := problem(revision.record, model):
             yield revision, reason
 
 
-def _standing(store: Store) -> Iterator[Revision]:
+def standing(store: Store, owner: str | None = None) -> Iterator[Revision]:
+    """The subscriptions that stand, or an owner's, the longest unchanged first."""
     after = 0
-    while found := store.subscriptions(after, PAGE):
+    while found := store.subscriptions(after, PAGE, owner):
         yield from found
         after = found[-1].change

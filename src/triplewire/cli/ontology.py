@@ -98,14 +98,18 @@ def check(
 
 @ontology.command("diff")
 def differences(old: Old, new: New, as_json: AsJson = False) -> None:
-    """Tell which subsumptions appeared from OLD to NEW, and which went."""
+    """Tell which subsumptions and words appeared from OLD to NEW, and which went."""
     change = diff(load_model([old]), load_model([new]))
     found = {
         "classes": {"appeared": change.classes_appeared, "gone": change.classes_gone},
         "properties": {"appeared": change.properties_appeared, "gone": change.properties_gone},
+        "concepts": {"appeared": change.concepts_appeared, "gone": change.concepts_gone},
     }
+    words = {"appeared": change.words_appeared, "gone": change.words_gone}
     if as_json:
-        print_json({kind: {way: [_pair(p) for p in ps] for way, ps in ways.items()} for kind, ways in found.items()})
+        told = {kind: {way: [_pair(p) for p in ps] for way, ps in ways.items()} for kind, ways in found.items()}
+        called = {way: [{"term": one.term.value, "word": str(one.word)} for one in ones] for way, ones in words.items()}
+        print_json(told | {"words": called})
         return
     names = Names.of(term for ways in found.values() for pairs in ways.values() for pair in pairs for term in pair)
     out = console()
@@ -113,8 +117,11 @@ def differences(old: Old, new: New, as_json: AsJson = False) -> None:
         for sign, pairs in (("+", ways["appeared"]), ("-", ways["gone"])):
             for lower, upper in pairs:
                 out.print(f"{sign} {escape(names.short(lower))} ⊑ {escape(names.short(upper))}  [dim]{kind}[/]")
+    for sign, ones in (("+", words["appeared"]), ("-", words["gone"])):
+        for term, word in ones:
+            out.print(f"{sign} {escape(names.short(term))} is called {escape(str(word))}  [dim]words[/]")
     if not change:
-        out.print("no difference in what is a kind of what")
+        out.print("no difference in what is a kind of what, and what it is called")
 
 
 @ontology.command()

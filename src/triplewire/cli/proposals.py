@@ -131,8 +131,8 @@ def propose(files: OntologyFiles, subscriptions: SubscriptionFile = None, events
 def _newest_model(store: Store) -> ConceptModel:
     from triplewire.concepts.load import model_of_documents
 
-    newest = store.ontologies()[-1:]
-    return model_of_documents(newest[0].documents if newest else ())
+    newest = store.newest_ontology()
+    return model_of_documents(newest.documents if newest else ())
 
 
 def _check(store: Store, number: int, model: ConceptModel, into: NamedNode | None = None) -> None:

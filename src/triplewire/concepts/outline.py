@@ -19,7 +19,8 @@ from triplewire.rdf.terms import Resource
 
 Kind = Choice["classes", "properties", "concepts", "interests"]
 """Classes, properties and SKOS concepts; and all that interests may name: classes, SKOS concepts and instances."""
-KINDS: tuple[Kind, ...] = get_args(Kind)[:3]
+ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS = ALL_KINDS[:3]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Outline:
         """The part with what is above some nodes, and at most so many steps below them."""
         found = list(found)
         return self.only([*self._reached(found, self.parents, None), *self._reached(found, self.children, depth)])
+
+    def near(self, node: Node, up: int, down: int) -> list[Node]:
+        """A node, what is at most so many steps above it and so many below it; those with fewer steps first."""
+        above, below = (self._reached([node], ways, n) for ways, n in ((self.parents, up), (self.children, down)))
+        return list(dict.fromkeys([*above, *below]))
 
     def nearest_to_tops(self) -> list[Node]:
         """All nodes, those with fewer steps to a top first."""

@@ -6,12 +6,15 @@ parents stands there once, with a line to each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from triplewire.concepts.outline import Node, Outline
 from triplewire.rdf.svg import Arrow, Box, Diagram, Shape, draw, shortened
 
-TERMS = 150
+TERMS, AROUND = 150, 60
+"""So many terms are drawn of a whole, and so many around one."""
+_NARROW = 8
 _DOWNWARD = 26  # as many terms as fit side by side on a page, about
 
 
@@ -36,15 +39,38 @@ def diagram(outlines: Sequence[Outline], title: str = "Ontology", terms: int = T
         title=title,
         description=f"{told or 'Nothing'}, the general above the special.",
         boxes=[_box(part, node) for part in parts for node in part.parents],
-        arrows=[
-            Arrow(_key(part, parent), _key(part, node), tip=f"{node.label} ⊑ {parent.label}", back=True)
-            for part in parts
-            for node, above in part.parents.items()
-            for parent in above
-        ],
+        arrows=[arrow for part in parts for arrow in _arrows(part)],
         direction="down" if count <= _DOWNWARD else "right",
         note=f"Left out, furthest from the top: {left_out} of {count} terms." if left_out else "",
     )
+
+
+def neighbourhood(
+    whole: Outline, node: Node, up: int, down: int, link: Callable[[Node], str], terms: int = AROUND
+) -> Diagram:
+    """A term with what is so many steps above and below it, each with a link; of more than so many, the nearest.
+
+    Everything above it is drawn first, as that is seldom much.
+    """
+    near = whole.near(node, up, down)
+    part = whole.only(near[:terms])
+    left_out = len(near) - len(part.parents)
+    return Diagram(
+        title=f"{node.label} and what is near it",
+        description=f"{len(part.parents)} {whole.kind}, the general above the special.",
+        boxes=[replace(_box(part, one), strong=one == node, link=link(one)) for one in part.parents],
+        arrows=_arrows(part),
+        direction="down" if len(part.parents) <= _NARROW else "right",
+        note=f"Left out: {left_out} of {len(near)}." if left_out else "",
+    )
+
+
+def _arrows(part: Outline) -> list[Arrow]:
+    return [
+        Arrow(_key(part, parent), _key(part, node), tip=f"{node.label} ⊑ {parent.label}", back=True)
+        for node, above in part.parents.items()
+        for parent in above
+    ]
 
 
 def _key(whole: Outline, node: Node) -> str:

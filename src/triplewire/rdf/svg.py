@@ -41,7 +41,7 @@ class Box:
     """A box with its lines of text, the first one large; ``key`` tells it from the others, ``tip`` tells it in full.
 
     A ``note`` has a broken outline, and what is ``plain`` has none. What is ``missing`` has long dashes.
-    ``reasons`` are lines that stand out.
+    ``reasons`` are lines that stand out. A ``link`` leads elsewhere.
     """
 
     key: str
@@ -51,6 +51,7 @@ class Box:
     tip: str = ""
     style: Style = "plain"
     reasons: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def draw(diagram: Diagram) -> str:
     layout = arrange(diagram)
     notes = [diagram.note] if diagram.note else []
     svg, stage = _document(diagram.title, diagram.description, layout.size, notes)
+    if any(box.link for box in diagram.boxes):
+        svg.set("role", "group")  # what is in an image cannot be reached
     _draw_diagram(stage, diagram, layout)
     _draw_notes(stage, layout.size, notes)
     return _written(svg)
@@ -259,6 +262,8 @@ def _label_size(label: str) -> Size | None:
 
 
 def _draw_box(parent: ET.Element, box: Box, rect: Rect, colour: str | None = None) -> None:
+    if box.link:
+        parent = ET.SubElement(parent, "a", {"href": box.link})
     group = ET.SubElement(parent, "g", {"class": "box home" if box.strong else "box"})
     _text(ET.SubElement(group, "title"), box.tip or " ".join(box.lines))
     if box.shape != "plain":

@@ -14,9 +14,21 @@ from triplewire.store.database import Part
 from triplewire.store.marks import mark, set_mark
 from triplewire.store.records import LOCAL, Ontology, StoredProposal
 from triplewire.store.tables import ontologies
-from triplewire.store.versions import learn, put_version, version_of
+from triplewire.store.versions import (
+    forget,
+    learn,
+    learnt_in,
+    newest,
+    newest_learnt,
+    outline_of,
+    put_version,
+    restore,
+    version_of,
+)
 
 AT_ONCE = "proposals accepted at once"
+NEWEST = 1 << 62
+"""Above every number that there is."""
 
 
 class Ontologies(Part):
@@ -35,12 +47,37 @@ class Ontologies(Part):
         with self._writing() as connection:
             return learn(connection, triples, author, reason)
 
+    def forget(self, triples: Iterable[Triple], author: str, reason: str) -> Ontology | None:
+        """Take statements back that were learnt, for the events to come; None if none of them was."""
+        with self._writing() as connection:
+            return forget(connection, triples, author, reason)
+
+    def restore(self, earlier: Ontology, author: str, reason: str) -> Ontology:
+        """Have the ontology say for the events to come what it said in an earlier version, what was learnt included."""
+        with self._writing() as connection:
+            return restore(connection, earlier, author, reason)
+
+    def learnt_in(self, triples: Sequence[Triple]) -> dict[Triple, Ontology]:
+        """The versions in which statements came to be known, of those that were learnt."""
+        with self._reading() as connection:
+            return learnt_in(connection, triples)
+
+    def newest_learnt(self, before: int = NEWEST, limit: int = 100) -> list[tuple[int, str, Ontology]]:
+        """Statements that were learnt, the newest first, each with its number and the version that has it since."""
+        with self._reading() as connection:
+            return newest_learnt(connection, before, limit)
+
     def ontologies(self, after: int = 0, limit: int = 1000) -> list[Ontology]:
-        """Versions, oldest first, beginning after one."""
+        """Versions, oldest first, beginning after one; without their documents' texts."""
         query = select(ontologies).where(ontologies.c.version > after).order_by(ontologies.c.version).limit(limit)
         with self._reading() as connection:
-            rows = list(connection.execute(query))
-            return [version_of(connection, row) for row in rows]
+            return [outline_of(row) for row in connection.execute(query)]
+
+    def newest_ontologies(self, before: int = NEWEST, limit: int = 100) -> list[Ontology]:
+        """Versions, newest first, beginning before one; without their documents' texts."""
+        query = select(ontologies).where(ontologies.c.version < before).order_by(ontologies.c.version.desc())
+        with self._reading() as connection:
+            return [outline_of(row) for row in connection.execute(query.limit(limit))]
 
     def ontology_version(self, position: int) -> int:
         """The version that is valid for the event at a position; 0 if there is none."""
@@ -53,6 +90,11 @@ class Ontologies(Part):
         with self._reading() as connection:
             row = connection.execute(select(ontologies).where(ontologies.c.version == version)).first()
             return version_of(connection, row) if row else None
+
+    def newest_ontology(self) -> Ontology | None:
+        """The version for the events to come, with its documents."""
+        with self._reading() as connection:
+            return newest(connection)
 
     def propose(self, made: Iterable[Proposal], proposer: str, origin: str) -> None:
         """Keep proposals; where proposals are accepted at once, that is done, too."""

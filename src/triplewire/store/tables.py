@@ -102,6 +102,17 @@ documents = Table(
     Column("text", Text, nullable=False),
 )
 
+# The statements that are learnt now, each with the version in which it came to be known.
+learnt = Table(
+    "learnt",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("line", Text, nullable=False),
+    Column("version", Number, nullable=False),
+    sqlite_autoincrement=True,
+)
+
 # A concept that somebody spoke of and no ontology version knew. What was decided is empty while it is open.
 proposals = Table(
     "proposals",

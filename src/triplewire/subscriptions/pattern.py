@@ -6,7 +6,7 @@ All values here are immutable. ``Subscription`` ← ``Alternative`` ← ``Patter
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Literal as Choice
@@ -255,3 +255,15 @@ def speaks_of_home(expression: Expression) -> bool:
             return any(map(speaks_of_home, arguments))
         case _:
             return False
+
+
+def terms_named(part: object) -> Iterator[NamedNode]:
+    """Every IRI that a subscription, or a part of one, names."""
+    if isinstance(part, NamedNode):
+        yield part
+    elif isinstance(part, tuple):
+        for member in part:
+            yield from terms_named(member)
+    elif is_dataclass(part):
+        for one in fields(part):
+            yield from terms_named(getattr(part, one.name))

@@ -21,14 +21,18 @@ REFUSALS = {
     ("post", "/v1/events"): (404, 429),
     ("post", "/v1/subscriptions"): (409, 429),
     ("post", "/v1/sources/{number}/read"): (409, 429),
-    ("post", "/v1/ontologies"): (409,),
+    ("post", "/v1/ontologies"): (409, 429),
     ("post", "/v1/profiles"): (409,),
     ("get", "/v1/notifications/{number}/event"): (406,),
     ("get", "/v1/notifications/{number}/explanation"): (406,),
     ("get", "/v1/explanations"): (404, 406, 422),
-    **{("get", f"/v1/concepts/{place}"): (404,) for place in ("children", "way")},
+    ("post", "/v1/ontologies/{version}/restore"): (409,),
+    ("get", "/v1/ontologies/{version}/effect"): (429,),
+    **{("get", f"/v1/concepts/{place}"): (404,) for place in ("children", "details", "picture", "way")},
     ("get", "/v1/synonyms"): (422,),
-    **{("post", f"/v1/concepts/proposals/{{number}}/{verb}"): (409,) for verb in ("accept", "merge", "reject")},
+    ("post", "/v1/synonyms"): (429,),
+    ("delete", "/v1/synonyms"): (404, 409, 422, 429),
+    **{("post", f"/v1/concepts/proposals/{{number}}/{verb}"): (409, 429) for verb in ("accept", "merge", "reject")},
     ("post", "/v1/users"): (409,),
     ("post", "/v1/session"): (401, 403, 429),
     ("post", "/v1/tokens"): (404,),
@@ -36,6 +40,14 @@ REFUSALS = {
     **{("post", f"/v1/mailboxes/{noun}"): (404,) for noun in MAILED},
 }
 """Beyond those that come with parameters, bodies and tokens."""
+
+TRIED = {
+    ("post", "/v1/events"): "Preview",
+    ("post", "/v1/subscriptions"): "Trial",
+    ("post", "/v1/ontologies"): "OntologyTrial",
+    ("post", "/v1/synonyms"): "Changes",
+}
+"""What is made by a route and can be tried out first."""
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
@@ -76,10 +88,8 @@ def _complete(operation: dict[str, Any], place: tuple[str, str]) -> None:
     responses: dict[str, Any] = {done: {"description": HTTPStatus(int(done)).phrase, "content": content}}
     if place == ("post", "/v1/sources"):
         responses["200"] = {"description": "There already", "content": content}
-    if place == ("post", "/v1/events"):
-        responses["200"] = {"description": "Looked at", "content": {JSON: {"schema": named("Preview")}}}
-    if place == ("post", "/v1/subscriptions"):
-        responses["200"] = {"description": "Tried out", "content": {JSON: {"schema": named("Trial")}}}
+    if place in TRIED:
+        responses["200"] = {"description": "Tried out", "content": {JSON: {"schema": named(TRIED[place])}}}
     if place == ("get", "/readyz"):
         responses["503"] = {"description": "Not ready", "content": responses["200"]["content"]}
     names = {one["name"] for one in operation["parameters"]}

@@ -78,6 +78,19 @@ LOOKED_AT = one(
 NOTIFIED: Schema = {"event": TEXT, "source": TEXT, "position": NUMBER, "created": TEXT, "cloudevent": ANYTHING}
 VERSION = {"version": NUMBER, "since": NUMBER, "author": TEXT, "reason": TEXT, "created": TEXT}
 PROPOSED = {"id": NUMBER, "concept": TEXT, "word": TEXT, "under": TEXT, "proposer": TEXT, "origin": TEXT, "state": TEXT}
+WORD = one({"word": TEXT}, language=TEXT, author=TEXT, created=TEXT, version=NUMBER)
+SOME = one({"count": NUMBER, "items": several(ANYTHING)})
+DIFFERENCE = one(
+    {kind: one({"appeared": SOME, "gone": SOME}) for kind in ("classes", "properties", "concepts", "words")}
+)
+EFFECT = one(
+    {
+        "affected": NUMBER,
+        "subscriptions": several(one({"id": TEXT, "owner": TEXT, "gained": NUMBER, "lost": NUMBER})),
+        "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
+        "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
+    }
+)
 DECISION: Schema = {"type": "object", "properties": {"reason": TEXT}}
 PATCHED = {name: {"anyOf": [schema, {"type": "null"}]} for name, schema in RECORD.items() if name != "id"}
 
@@ -175,6 +188,29 @@ SCHEMAS: dict[str, Schema] = {
     "Endpoint": one({"subscriptions": NUMBER, "failing": NUMBER, "delivered": NUMBER, "pending": NUMBER}),
     "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
     "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),
+    "Changes": one({"dryRun": {"const": True}, "difference": DIFFERENCE, "effect": EFFECT}),
+    "OntologyTrial": one(
+        {
+            "dryRun": {"const": True},
+            "triples": NUMBER,
+            "used": NUMBER,
+            "unused": {"type": "object", "additionalProperties": NUMBER},
+            **{name: several(TEXT) for name in ("imports", "cycles")},
+            "difference": DIFFERENCE,
+            "effect": EFFECT,
+        }
+    ),
+    "Term": one(
+        {
+            "concept": TEXT,
+            "label": TEXT,
+            "words": several(WORD),
+            "definitions": several(one({"text": TEXT, "language": optional(TEXT)})),
+            "hierarchies": {"type": "object", "additionalProperties": named("Branch")},
+            "statements": several(ANYTHING),
+            "subscriptions": one({"count": NUMBER, "complete": TRUTH}),
+        }
+    ),
     "Branch": one(
         {
             "concept": TEXT,
@@ -184,7 +220,7 @@ SCHEMAS: dict[str, Schema] = {
             "children": NUMBER,
         }
     ),
-    "Synonyms": one({"concept": TEXT, "words": several(one({"word": TEXT}, language=TEXT))}),
+    "Synonyms": one({"concept": TEXT, "words": several(WORD)}),
     "Proposal": one(PROPOSED),
     "Person": one({"id": TEXT, "knows": several(TEXT), "shares": TRUTH, "declines": TRUTH}),
     "User": one({"name": TEXT, "scopes": SCOPES, "created": TEXT}),
@@ -257,6 +293,7 @@ BODIES: dict[tuple[str, str], dict[str, Schema]] = {
         }
     },
     ("post", "/v1/ontologies"): _RDF,
+    ("post", "/v1/ontologies/{version}/restore"): {JSON: {"schema": DECISION, "example": {"reason": "ok"}}},
     ("post", "/v1/profiles"): _RDF,
     **{
         ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): {JSON: {"schema": DECISION, "example": {"reason": "ok"}}}
@@ -331,14 +368,20 @@ ANSWERS: dict[tuple[str, str], Schema] = {
     ("post", "/v1/ontologies"): named("Ontology"),
     ("get", "/v1/ontologies/{version}"): named("Ontology"),
     ("get", "/v1/concepts"): page("Concept"),
+    ("post", "/v1/ontologies/{version}/restore"): named("Ontology"),
+    ("get", "/v1/ontologies/{version}/difference"): DIFFERENCE,
+    ("get", "/v1/ontologies/{version}/effect"): EFFECT,
     **{("get", f"/v1/concepts/{place}"): page("Branch") for place in ("children", "way")},
+    ("get", "/v1/concepts/details"): named("Term"),
     ("get", "/v1/concepts/proposals"): page("Proposal"),
     **{
-        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): named("Proposal")
-        for verb in ("accept", "merge", "reject")
+        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): {"anyOf": [named("Proposal"), named("Changes")]}
+        for verb in ("accept", "merge")
     },
+    ("post", "/v1/concepts/proposals/{number}/reject"): named("Proposal"),
     ("get", "/v1/synonyms"): page("Synonyms"),
     ("post", "/v1/synonyms"): named("Synonyms"),
+    ("delete", "/v1/synonyms"): {"anyOf": [named("Synonyms"), named("Changes")]},
     ("post", "/v1/profiles"): one({"people": several(named("Person")), "subscriptions": several(TEXT)}),
     ("get", "/v1/profiles/{person}"): named("Person"),
     ("get", "/v1/suggestions"): page("Suggestion"),
@@ -366,6 +409,7 @@ OTHERWISE: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/notifications/{number}/event"): tuple(FORMATS),
     ("get", "/v1/notifications/{number}/explanation"): EXPLAINED[1:],
     ("get", "/v1/explanations"): EXPLAINED[1:],
+    ("get", "/v1/concepts/picture"): ("image/svg+xml",),
     **{(verb, f"/v1/mailboxes/{noun}"): ("text/html",) for verb in ("get", "post") for noun in MAILED},
 }
 """What routes answer with under other media types."""
