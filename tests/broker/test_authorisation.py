@@ -49,6 +49,10 @@ GET    /                                                        401 401 200 200 
 GET    /v1/activity                                             401 401 200 200 200 200
 GET    /subscribe?edit=s                                        401 401 403 200 200 200
 GET    /publish?mends=2                                         401 401 403 404 200 200
+GET    /ontology                                                401 401 200 200 200 200
+GET    /ontology/words                                          401 401 200 200 200 200
+GET    /ontology/proposals                                      401 401 200 200 200 200
+GET    /ontology/versions                                       401 401 200 200 200 200
 GET    /dead-letters                                            401 401 403 200 200 200
 GET    /sources                                                 401 401 403 200 200 200
 GET    /notifications                                           401 401 403 200 200 200

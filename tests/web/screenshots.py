@@ -82,6 +82,7 @@ def take(world: World) -> None:
         picture(browser, world, "/notifications/why-not?subscription=s1&position=3", "why-not", dark=True)
         picture(browser, world, "/notifications", "notifications-phone", size=PHONE)
         picture(browser, world, "/subscribe", "subscribe-pattern")
+        picture(browser, world, "/ontology/proposals", "ontology-proposals")
         with opened(world) as store:
             store.users.add("ann")
         picture(browser, world, "/sign-in", "sign-in")
@@ -144,12 +145,26 @@ def patterned(page: Page) -> None:
     page.locator("#drawing svg").wait_for()
 
 
+def chosen(page: Page) -> None:
+    """A concept, with what is near it."""
+    page.goto("/ontology?concept=http://example.org/news%23Pop")
+    page.locator("#picture svg").wait_for()
+
+
+def weighed(page: Page) -> None:
+    """A proposal, and what would come of it."""
+    page.get_by_role("button", name="What would change?").first.click()
+    page.locator(".changes").wait_for()
+
+
 SHOWN = {
     "home": on_tour,
     "subscribe": wished,
     "subscribe-pattern": patterned,
     "publish": written,
     "notification": explained,
+    "ontology": chosen,
+    "ontology-proposals": weighed,
 }
 """What is done on a page before its picture is taken."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from triplewire.concepts.catalogue import Catalogue
-from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.store import Revision, Store
@@ -22,29 +22,41 @@ class Models:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.of = lru_cache(maxsize=KEPT)(self._made)
-        self._looked_up = lru_cache(maxsize=1)(self._catalogue)
+        self._kept: OrderedDict[int, Catalogue] = OrderedDict()
+        self._reading = threading.RLock()
 
     def current(self) -> ConceptModel:
         """The model for the events to come."""
-        return self.at(self._store.last_position() + 1)
+        return self.catalogue().model
 
     def at(self, position: int) -> ConceptModel:
         """The model that is valid for the event at a position."""
         return self.of(self._store.ontology_version(position))
 
+    def of(self, version: int) -> ConceptModel:
+        """The model of a version; of version 0, one that says nothing."""
+        return self._found(version).model
+
     def catalogue(self) -> Catalogue:
         """The model for the events to come, to look things up in."""
-        return self._looked_up(self._store.ontology_version(self._store.last_position() + 1))
+        return self._found(self._store.ontology_version(self._store.last_position() + 1))
 
-    def _catalogue(self, version: int) -> Catalogue:
-        ontology = self._store.ontology(version)
-        return Catalogue(self.of(version), [] if ontology is None else ontology.documents)
+    def keep(self, version: int, known: Catalogue) -> None:
+        """Keep what was read of a version before it was one."""
+        with self._reading:
+            self._kept[version] = known
+            self._kept.move_to_end(version)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
 
-    def _made(self, version: int) -> ConceptModel:
-        """The model of a version; without a version, one that says nothing."""
-        ontology = self._store.ontology(version)
-        return ConceptModel() if ontology is None else model_of_documents(ontology.documents)
+    def _found(self, version: int) -> Catalogue:
+        with self._reading:  # a large ontology is read once, however many ask for it at once
+            known = self._kept.get(version)
+            if known is None:
+                ontology = self._store.ontology(version)
+                known = Catalogue.of_documents([] if ontology is None else ontology.documents)
+            self.keep(version, known)
+            return known
 
 
 def problem(record: Mapping[str, Any], model: ConceptModel) -> str | None:

@@ -9,13 +9,13 @@ from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.concepts.load import read_ontology
+from triplewire.concepts.load import model_of, triples_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.outline import Kind, Node, Outline, outline
 from triplewire.concepts.spelling import LIKELY, Spelling
 from triplewire.concepts.words import fold
 from triplewire.rdf.names import declared_prefixes
-from triplewire.rdf.terms import RDFS, SKOS, Resource
+from triplewire.rdf.terms import RDFS, SKOS, Resource, Triple
 
 DEFINITIONS = (SKOS.definition, RDFS.comment, SKOS.scopeNote)
 """What says in words what a term means, the best first."""
@@ -26,35 +26,43 @@ MANY = 5_000
 
 
 class Catalogue:
-    """What there is to look up in a model. It is worked out when it is first asked for, and kept."""
+    """What there is to look up in a model. It is worked out when it is first asked for, and kept.
 
-    def __init__(self, model: ConceptModel, documents: Sequence[Mapping[str, str]] = ()) -> None:
+    ``definitions`` are what the ontology says in words of what its terms mean, ``prefixes`` those that it declares.
+    """
+
+    def __init__(
+        self,
+        model: ConceptModel,
+        definitions: Mapping[Resource, tuple[Literal, ...]] | None = None,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> None:
         self.model = model
-        self._documents = documents
+        self.definitions = definitions or {}
+        self.prefixes = dict(prefixes or {})
         self._sections: dict[Kind, Section] = {}
+
+    @classmethod
+    def of_documents(cls, documents: Sequence[Mapping[str, str]]) -> Catalogue:
+        """What there is to look up in stored documents; prefixes are looked for at their beginnings."""
+        triples = triples_of_documents(documents)
+        prefixes: dict[str, str] = {}
+        for one in documents:
+            prefixes |= declared_prefixes(one["text"][:BEGINNING])
+        return cls(model_of(triples), _definitions(triples), prefixes)
 
     def section(self, kind: Kind) -> Section:
         if kind not in self._sections:
             self._sections[kind] = Section(outline(self.model, kind), self.model)
         return self._sections[kind]
 
-    @cached_property
-    def definitions(self) -> Mapping[Resource, tuple[Literal, ...]]:
-        """What the ontology's documents say in words of what their terms mean; no matching looks at it."""
-        found: dict[Resource, list[tuple[int, Literal]]] = defaultdict(list)
-        for one in self._documents:
-            for subject, property_, text in read_ontology(one["text"], one["media_type"], one["name"]):
-                if property_ in DEFINITIONS and isinstance(text, Literal):
-                    found[subject].append((DEFINITIONS.index(property_), text))
-        return {term: tuple(text for _, text in sorted(texts, key=lambda one: one[0])) for term, texts in found.items()}
 
-    @cached_property
-    def prefixes(self) -> dict[str, str]:
-        """The prefixes that the ontology's documents declare at their beginnings."""
-        found: dict[str, str] = {}
-        for one in self._documents:
-            found |= declared_prefixes(one["text"][:BEGINNING])
-        return found
+def _definitions(triples: Iterable[Triple]) -> dict[Resource, tuple[Literal, ...]]:
+    found: dict[Resource, list[tuple[int, Literal]]] = defaultdict(list)
+    for subject, property_, text in triples:
+        if isinstance(text, Literal) and property_ in DEFINITIONS:
+            found[subject].append((DEFINITIONS.index(property_), text))
+    return {term: tuple(text for _, text in sorted(texts, key=lambda one: one[0])) for term, texts in found.items()}
 
 
 class Section:

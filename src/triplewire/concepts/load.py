@@ -47,6 +47,13 @@ def model_of_documents(
     documents: Iterable[Mapping[str, str]], refused: Callable[[OntologyError], None] | None = None
 ) -> ConceptModel:
     """The concept model of stored documents; one that cannot be read is left out if there is a ``refused`` to tell."""
+    return model_of(triples_of_documents(documents, refused))
+
+
+def triples_of_documents(
+    documents: Iterable[Mapping[str, str]], refused: Callable[[OntologyError], None] | None = None
+) -> list[Triple]:
+    """What stored documents say."""
     triples: list[Triple] = []
     for number, document in enumerate(documents):
         try:
@@ -55,7 +62,7 @@ def model_of_documents(
             if refused is None:
                 raise
             refused(error)
-    return model_of(triples)
+    return triples
 
 
 def read_ontology(text: str | bytes, media_type: str, name: str, number: int = 0) -> list[Triple]:

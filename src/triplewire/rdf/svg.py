@@ -263,7 +263,7 @@ def _label_size(label: str) -> Size | None:
 
 def _draw_box(parent: ET.Element, box: Box, rect: Rect, colour: str | None = None) -> None:
     if box.link:
-        parent = ET.SubElement(parent, "a", {"href": box.link})
+        parent = ET.SubElement(parent, "a", {"href": box.link, "aria-label": " ".join(box.lines[:1])})
     group = ET.SubElement(parent, "g", {"class": "box home" if box.strong else "box"})
     _text(ET.SubElement(group, "title"), box.tip or " ".join(box.lines))
     if box.shape != "plain":

@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1/concepts", tags=["concepts"])
 
 MOST_STATEMENTS = 50
 """So many meta-statements of a term are told."""
-MOST_SECONDS = 0.2
+MOST_SECONDS = 0.5
 """So long is it looked for subscriptions that name a term."""
 
 Of = Annotated[str, Query(max_length=2000, description="The IRI of a term.")]

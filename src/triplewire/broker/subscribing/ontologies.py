@@ -26,8 +26,8 @@ from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, t
 from triplewire.broker.model import problems
 from triplewire.broker.state import Shared, State
 from triplewire.broker.subscribing.effect import effect_on
+from triplewire.concepts.catalogue import Catalogue
 from triplewire.concepts.difference import Subsumption, Word, diff
-from triplewire.concepts.load import model_of_documents
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.outline import KINDS, outline
 from triplewire.errors import OntologyError
@@ -89,13 +89,17 @@ def put_ontology(
     which are not, what would be different, and which subscriptions would match differently.
     """
     current = shared.store.newest_ontology()
-    candidate = model_of_documents(together(current, [document]))  # or it is refused
-    if strict and candidate.report.warnings:
-        raise OntologyError(f"{document['name']}: {'; '.join(candidate.report.warnings)}")
+    documents = together(current, [document])
+    candidate = Catalogue.of_documents(documents)  # or it is refused
+    if strict and candidate.model.report.warnings:
+        raise OntologyError(f"{document['name']}: {'; '.join(candidate.model.report.warnings)}")
     if dry_run:
-        return ExactJSONResponse(_trial(caller, candidate, shared))
+        return ExactJSONResponse(_trial(caller, candidate.model, shared))
     check_unchanged(None if current is None else _whole(current), if_match)
-    return _made(caller, shared, shared.store.put_ontology([document], caller.acts_for(author), reason))
+    made = shared.store.put_ontology([document], caller.acts_for(author), reason)
+    if made.documents == documents:
+        shared.models.keep(made.version, candidate)
+    return _made(caller, shared, made)
 
 
 def _trial(caller: Caller, candidate: ConceptModel, shared: State) -> dict[str, Any]:
@@ -185,7 +189,7 @@ def reason_of(body: Mapping[str, Any]) -> str:
 def difference(old: ConceptModel, new: ConceptModel) -> dict[str, Any]:
     """What is different, by kind: how many, and some of them."""
     change = diff(old, new)
-    kinds: dict[str, tuple[Sequence[Subsumption | Word], ...]] = {
+    kinds: dict[str, tuple[Sequence[Subsumption | Word], Sequence[Subsumption | Word]]] = {
         "classes": (change.classes_appeared, change.classes_gone),
         "properties": (change.properties_appeared, change.properties_gone),
         "concepts": (change.concepts_appeared, change.concepts_gone),
@@ -193,22 +197,23 @@ def difference(old: ConceptModel, new: ConceptModel) -> dict[str, Any]:
     }
     return {
         kind: {
-            way: {"count": len(ones), "items": [_difference(one, old, new) for one in ones[:MOST_DIFFERENCES]]}
-            for way, ones in zip(("appeared", "gone"), ways, strict=True)
+            "appeared": {
+                "count": len(appeared),
+                "items": [_told(one, new, old) for one in appeared[:MOST_DIFFERENCES]],
+            },
+            "gone": {"count": len(gone), "items": [_told(one, old, new) for one in gone[:MOST_DIFFERENCES]]},
         }
-        for kind, ways in kinds.items()
+        for kind, (appeared, gone) in kinds.items()
     }
 
 
-def _difference(one: Subsumption | Word, old: ConceptModel, new: ConceptModel) -> dict[str, Any]:
-    def label(term: Any) -> str:
-        return new.label(term) if term in new.labels else old.label(term)
-
+def _told(one: Subsumption | Word, here: ConceptModel, there: ConceptModel) -> dict[str, Any]:
+    """Something that is said here and not there, with labels: of what is called otherwise, the other one."""
     if isinstance(one, Word):
         language = {"language": one.word.language} if one.word.language else {}
-        return {"term": one.term.value, "label": label(one.term), "word": one.word.value} | language
-    labels = {"label": label(one.lower), "under": label(one.upper)}
-    return {"lower": one.lower.value, "upper": one.upper.value} | labels
+        return {"term": one.term.value, "label": there.label(one.term), "word": one.word.value} | language
+    lower, upper = one
+    return {"lower": lower.value, "upper": upper.value, "label": here.label(lower), "under": here.label(upper)}
 
 
 def _two(shared: State, version: int, against: int | None) -> tuple[tuple[int, ConceptModel], ConceptModel]:

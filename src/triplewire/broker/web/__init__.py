@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from triplewire.broker.web import dead_letters, home, notifications, publish, signing, sources, subscribe, subscriptions
+from triplewire.broker.web import (
+    dead_letters,
+    home,
+    notifications,
+    ontology,
+    publish,
+    signing,
+    sources,
+    subscribe,
+    subscriptions,
+)
 from triplewire.broker.web.frame import STATIC
 
-PAGES = (home, subscribe, publish, notifications, subscriptions, dead_letters, sources)
+PAGES = (home, subscribe, publish, notifications, subscriptions, ontology, dead_letters, sources)
 
 __all__ = ["PAGES", "STATIC", "signing"]

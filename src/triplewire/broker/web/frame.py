@@ -28,6 +28,7 @@ PAGES = (
     ("/publish", "Publish"),
     ("/notifications", "Notifications"),
     ("/subscriptions", "Subscriptions"),
+    ("/ontology", "Ontology"),
     ("/dead-letters", "Dead letters"),
     ("/sources", "Sources"),
 )

@@ -32,6 +32,7 @@ export class Tree {
   async show(kind) {
     this.kind = kind;
     this.list.replaceChildren();
+    this.list.cursor = null;
     await this.#load(this.list, null);
     const first = this.list.querySelector("[role=treeitem]");
     if (first) first.tabIndex = 0;
@@ -105,7 +106,7 @@ export class Tree {
     for (;;) {
       const found = [...list.children].find((item) => item.branch?.concept === iri);
       if (found || !list.cursor) return found;
-      await this.#load(list, list.parentElement.branch ?? null, MOST);
+      if (!(await this.#load(list, list.parentElement.branch ?? null, MOST))) return null;
     }
   }
 
