@@ -51,9 +51,7 @@ def list_concepts(
     called = [term for term in model.concepts_called(search) if search and term in section.outline.nodes]
     found = list(dict.fromkeys([*called, *section.search(search)]))
     besides = {"misspelt": not found, "called": [term.value for term in called]} if search else {}
-    return page.of_all(
-        found or section.nearest(search), lambda concept: _shown(concept, section, model), **besides
-    )
+    return page.of_all(found or section.nearest(search), lambda concept: _shown(concept, section, model), **besides)
 
 
 @router.get("/v1/concepts/proposals")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any
 
 from triplewire.broker.access.gate import Caller
-from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import standing
-from triplewire.broker.subscribing.trial import MOST_EVENTS, PATIENCE, Recent
+from triplewire.broker.subscribing.trial import MOST_EVENTS, Recent
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
@@ -156,9 +154,5 @@ def effect_on(
     In turn with others who try something out, as it takes much of the processor.
     """
     owner = None if caller.may(ONTOLOGY) else caller.name
-    if not recent.turns.acquire(timeout=PATIENCE):
-        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, "others are trying something out", {"Retry-After": "2"})
-    try:
+    with recent.turn():
         return effect(standing(store, owner), before, after, recent.newest()).shown(caller)
-    finally:
-        recent.turns.release()
