@@ -38,7 +38,7 @@ Made = TypeVar("Made")
 
 @router.get("/v1/concepts")
 def list_concepts(
-    _: Anybody, shared: Shared, page: Paged, search: Search = "", kind: Kind = "interests"
+    _: Anybody, shared: Shared, page: Paged, search: Search | None = None, kind: Kind = "interests"
 ) -> ExactJSONResponse:
     """The concepts that interests may name, or the terms of another kind.
 
@@ -47,11 +47,11 @@ def list_concepts(
     those that an interest means by the text, be it in the plural or without its accents.
     """
     catalogue = shared.models.catalogue()
-    section, model = catalogue.section(kind), catalogue.model
-    called = [term for term in model.concepts_called(search) if search and term in section.outline.nodes]
-    found = list(dict.fromkeys([*called, *section.search(search)]))
-    besides = {"misspelt": not found, "called": [term.value for term in called]} if search else {}
-    return page.of_all(found or section.nearest(search), lambda concept: _shown(concept, section, model), **besides)
+    section, model, text = catalogue.section(kind), catalogue.model, search or ""
+    called = [term for term in model.concepts_called(text) if text and term in section.outline.nodes]
+    found = list(dict.fromkeys([*called, *section.search(text)]))
+    besides = {} if search is None else {"misspelt": not found, "called": [term.value for term in called]}
+    return page.of_all(found or section.nearest(text), lambda concept: _shown(concept, section, model), **besides)
 
 
 @router.get("/v1/concepts/proposals")
