@@ -19,7 +19,7 @@ from triplewire.concepts.load import SUFFIXES
 from triplewire.rdf.terms import SKOS
 from triplewire.store import Ontology
 from triplewire.store.ontologies import NEWEST
-from triplewire.store.users import ONTOLOGY
+from triplewire.store.rights import ONTOLOGY
 
 PARTS = (
     ("/ontology", "Browse"),
