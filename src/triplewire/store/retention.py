@@ -52,16 +52,24 @@ class Retention(Part):
                 _cut(connection, cut, upto)
             if not rows or upto < rows[-1].position:
                 break
-        while date and self._forget(date, upto):
-            pass
+        forgotten: int | None = 0
+        while date and forgotten is not None:
+            forgotten = self._forget(date, upto, forgotten)
+        if date:
+            with self._writing() as connection:
+                for table in (lapses, omissions):
+                    connection.execute(delete(table).where(table.c.created < date))
         return upto
 
-    def _forget(self, date: str, upto: int) -> bool:
-        """Delete some notifications of events up to a position, and say whether there may be more."""
+    def _forget(self, date: str, upto: int, after: int) -> int | None:
+        """Delete some notifications of events up to a position; the last one's number, if there may be more after it.
+
+        To begin where the last step ended keeps it from looking again and again at those that stay.
+        """
         later = notifications.alias()
         same = (later.c.subscription == notifications.c.subscription) & (later.c.owner == notifications.c.owner)
         is_last = ~select(1).where(same, later.c.number > notifications.c.number).correlate(notifications).exists()
-        old = (notifications.c.position <= upto) & (notifications.c.created < date)
+        old = (notifications.c.position <= upto) & (notifications.c.created < date) & (notifications.c.number > after)
         chosen = select(notifications.c.number, notifications.c.position).where(old, ~is_last)
         with self._writing() as connection:
             rows = connection.execute(chosen.order_by(notifications.c.number).limit(STEP)).all()
@@ -69,9 +77,7 @@ class Retention(Part):
             for table in (notifications, exceptions):
                 connection.execute(delete(table).where(table.c.number.in_(numbers)))
             connection.execute(delete(events).where(events.c.position.in_(positions), events.c.body == "", *_untold()))
-            for table in (lapses, omissions):
-                connection.execute(delete(table).where(table.c.created < date))
-        return len(rows) == STEP
+        return numbers[-1] if len(rows) == STEP else None
 
     def _size(self) -> int:
         with self._reading() as connection:
