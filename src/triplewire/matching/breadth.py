@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.pattern import Arc, Home, Variable, Vertex
+from triplewire.subscriptions.sparql_graph import Joined
+from triplewire.subscriptions.sparql_path import Reach
 
 Named: TypeAlias = Callable[[Vertex], Term | None]
 
@@ -35,10 +37,10 @@ class Degrees(NamedTuple):
         return cls(of, out, into, _most(out), _most(into))
 
 
-def breadth(arcs: Iterable[Arc], event: ClosedEvent, degrees: Degrees) -> int:
-    """The most rows that joining arcs can come to, one after the other, each time the one that widens them least.
+def breadth(joined: Joined, event: ClosedEvent, degrees: Degrees) -> int:
+    """The most rows that any group of a query can come to on an event.
 
-    Of vertices that are found on the way no more is known than how many arcs any vertex has.
+    What is joined aside, as an OPTIONAL is, may be joined on its own first, so that it has to be narrow by itself.
     """
 
     def named(vertex: Vertex) -> Term | None:
@@ -50,13 +52,25 @@ def breadth(arcs: Iterable[Arc], event: ClosedEvent, degrees: Degrees) -> int:
             case _:
                 return event.name(vertex)
 
-    left, bound, rows = list(dict.fromkeys(arcs)), set[object](), 1
+    return max(_rows(group, frozenset(), named, degrees) for group in joined.groups())
+
+
+def _rows(joined: Joined, outside: frozenset[object], named: Named, degrees: Degrees) -> int:
+    """How many rows a group can come to: arc after arc, each time the one that widens them least.
+
+    Of vertices that are found on the way no more is known than how many arcs any vertex has. What a branch finds tells
+    nothing of the others.
+    """
+    left, bound, rows = list(dict.fromkeys(joined.arcs)), set(outside), joined.rows
     while left:
         widths = [_width(arc, bound, named, degrees) for arc in left]
         least = min(widths)
         arc = left.pop(widths.index(least))
         bound.update((arc.subject, arc.property, arc.object))
         rows *= max(least, 1)
+    known = frozenset(bound)
+    for branch in joined.branches:
+        rows *= max(sum(_rows(one, known, named, degrees) for one in branch), 1)
     return rows
 
 
@@ -65,6 +79,9 @@ def _width(arc: Arc, bound: set[object], named: Named, degrees: Degrees) -> int:
     key = None if isinstance(arc.property, Variable) else arc.property
     from_, to = named(arc.subject), named(arc.object)
     subject, object_ = from_ is not None or arc.subject in bound, to is not None or arc.object in bound
+    if isinstance(arc, Reach):
+        reached = degrees.of[key] + 1
+        return 1 if subject and object_ else reached if subject or object_ else reached**2 + degrees.of[None]
     if subject and object_:
         return 1 if key is not None or arc.property in bound else min(degrees.most_out[None], degrees.most_into[None])
     if subject:

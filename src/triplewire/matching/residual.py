@@ -62,9 +62,9 @@ def constructed(residual: Residual, event: ClosedEvent) -> tuple[str, ...]:
 
 def _asked(residual: Residual, event: ClosedEvent) -> QueryBoolean | QuerySolutions | QueryTriples:
     """Oxigraph's answer on G*. The query names things as the event does; a blank home vertex goes by ``tw:home``."""
-    from triplewire.subscriptions.sparql import joined_arcs  # which loads the parser
+    from triplewire.subscriptions.sparql import joined  # which loads the parser
 
-    if breadth(joined_arcs(residual.query), event, _degrees(event.closed)) > MOST_ROWS:
+    if breadth(joined(residual.query), event, _degrees(event.closed)) > MOST_ROWS:
         raise TooManyMappingsError(f"the query may have to join more than {MOST_ROWS:,} rows")
     names = {name: own for name in residual.names if (own := event.name(name)) != name}
     blank: Resource | None = None

@@ -21,7 +21,7 @@ from triplewire.rdf.terms import RDF, RDFS, TW, WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, ClassConstraint, Pattern, Residual, Variable
-from triplewire.subscriptions.sparql_graph import GraphPatterns
+from triplewire.subscriptions.sparql_graph import GraphPatterns, Joined
 from triplewire.subscriptions.sparql_mistakes import refusal
 from triplewire.subscriptions.sparql_text import error_at, lexemes, refuse
 from triplewire.subscriptions.sparql_tree import Query, read
@@ -105,10 +105,10 @@ def _compiled(query: Query) -> Meaning:
 
 
 @lru_cache(maxsize=4096)
-def joined_arcs(query: str) -> tuple[Arc, ...]:
-    """The triples of a residual's query, wherever in it they stand."""
+def joined(query: str) -> Joined:
+    """What a residual's query has to join."""
     read_ = read(query, lexemes(query), WELL_KNOWN_PREFIXES)
-    return tuple(GraphPatterns(read_).arcs(read_.tree))
+    return GraphPatterns(read_).joined(read_.tree)
 
 
 def _answer(way: Way, shown: list[Variable]) -> tuple[tuple[Variable, Any], ...]:

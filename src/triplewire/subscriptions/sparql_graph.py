@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import rdflib
 from pyoxigraph import Literal, NamedNode
@@ -39,6 +39,24 @@ from triplewire.subscriptions.sparql_ways import (
 
 Variables = frozenset[Variable]
 NOBODY: Variables = frozenset()
+
+ASIDE = ("OptionalGraphPattern", "MinusGraphPattern", "Builtin_EXISTS", "Builtin_NOTEXISTS")
+"""Groups that say nothing of what is to be there without them."""
+
+
+class Joined(NamedTuple):
+    """What a group of a query joins: triples, so many rows that it brings along, and others' rows, of any branch."""
+
+    arcs: tuple[Arc, ...]
+    rows: int
+    branches: tuple[tuple[Joined, ...], ...]
+
+    def groups(self) -> Iterator[Joined]:
+        """This one, and all within."""
+        yield self
+        for branch in self.branches:
+            for one in branch:
+                yield from one.groups()
 
 
 class GraphPatterns:
@@ -150,22 +168,36 @@ class GraphPatterns:
                 ways = join(ways, self._triple(self.vertex(subject), property_, self.vertex(object_)))
         return ways
 
-    def arcs(self, node: Any) -> Iterator[Arc]:
-        """The triples anywhere below a node. One of several ways, or of any length, may have any property."""
-        if isinstance(node, CompValue) and node.name == "TriplesBlock":
-            for flat in node.triples:
-                terms = list(flat)
-                for subject, property_, object_ in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
-                    yield from self._arcs(self.vertex(subject), property_, self.vertex(object_))
-        for child in children(node):
-            yield from self.arcs(child)
+    def joined(self, node: Any) -> Joined:
+        """What a query, or a group of it, has to join."""
+        arcs: list[Arc] = []
+        rows = 1
+        branches: list[tuple[Joined, ...]] = []
+        left = [node]
+        while left:
+            part = left.pop()
+            name = part.name if isinstance(part, CompValue) else ""
+            if name == "TriplesBlock":
+                arcs += self._steps(part)
+            elif name in ("InlineData", "ValuesClause"):
+                rows *= max(len(part.value or []), 1)
+            elif name == "GroupOrUnionGraphPattern" and (len(part.graph) > 1 or part.graph[0].name == "SubSelect"):
+                branches.append(tuple(self.joined(child) for one in part.graph for child in children(one)))
+            elif name in ASIDE:
+                branches.append((self.joined(part.graph),))
+            else:
+                left += children(part)
+        return Joined(tuple(arcs), rows, tuple(branches))
 
-    def _arcs(self, subject: Vertex, property_: Any, object_: Vertex) -> Iterator[Arc]:
-        ways = self._triple(subject, property_, object_)
-        if len(ways.ways) == 1 and ways.strength > Strength.NECESSARY:
-            yield from ways.ways[0].arcs
-        elif ways.ways:
-            yield Arc(subject, self.fresh(), object_)
+    def _steps(self, block: CompValue) -> Iterator[Arc]:
+        for flat in block.triples:
+            terms = list(flat)
+            for subject, property_, object_ in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
+                ends = self.vertex(subject), self.vertex(object_)
+                if isinstance(property_, rdflib.Variable):
+                    yield Arc(ends[0], self._variable(property_), ends[1])
+                else:
+                    yield from self._paths.steps(ends[0], property_, ends[1])
 
     def _triple(self, subject: Vertex, property_: Any, object_: Vertex) -> Ways:
         if isinstance(property_, rdflib.Variable):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,12 +12,18 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from triplewire.rdf.terms import RDFS
 from triplewire.subscriptions.pattern import Arc, Call, ClassConstraint, Expression, Variable, Vertex
+from triplewire.subscriptions.sparql_tree import children
 from triplewire.subscriptions.sparql_ways import Fresh, Strength, Way, Ways, join, union
 
 Property = Callable[[Any], NamedNode]
 
 NEVER = Ways(())
 _LISTS = ("PathAlternative", "PathSequence")
+
+
+@dataclass(frozen=True)
+class Reach(Arc):
+    """The object can be reached from the subject by any number of arcs."""
 
 
 class Paths:
@@ -36,6 +43,27 @@ class Paths:
         if isinstance(path, CompValue) and path.name == "PathSequence":
             return self._sequence(subject, path, object_)
         return self._element(subject, path, object_)
+
+    def steps(self, subject: Vertex, path: Any, object_: Vertex) -> Iterator[Arc]:
+        """The arcs that a path may have to join, one after the other. One of several may have any property."""
+        if not isinstance(path, CompValue) or path.name == "pname":
+            yield Arc(subject, self.property(path), object_)
+            return
+        match path.name:
+            case "PathEltOrInverse":
+                yield from self.steps(object_, path.part, subject)
+            case "PathElt" if path.mod in ("*", "+"):
+                yield Reach(subject, self.fresh() if _is_path(path.part) else self.property(path.part), object_)
+            case "PathElt":
+                yield from self.steps(subject, path.part, object_)
+            case "PathSequence":
+                ends = [subject, *(self.fresh() for _ in path.part[1:]), object_]
+                for part, (start, end) in zip(path.part, pairwise(ends), strict=True):
+                    yield from self.steps(start, part, end)
+            case "PathAlternative" if len(path.part) == 1:
+                yield from self.steps(subject, path.part[0], object_)
+            case _:
+                yield Reach(subject, self.fresh(), object_) if _is_long(path) else Arc(subject, self.fresh(), object_)
 
     def _sequence(self, subject: Vertex, path: CompValue, object_: Vertex) -> Ways:
         inner: list[Vertex] = [self.fresh() for _ in path.part[1:]]
@@ -92,6 +120,17 @@ class Paths:
         called = Call("str", (property_,))  # the text: as a name, the property might be a vertex of another name
         filters: tuple[Expression, ...] = tuple(Call("!=", (called, one)) for one in excluded)
         return join(found, Ways((Way(filters=filters),))).weakened(Strength.TELLING)
+
+
+def _is_path(node: Any) -> bool:
+    return isinstance(node, CompValue) and node.name != "pname"
+
+
+def _is_long(node: Any) -> bool:
+    """Whether a path may have several steps."""
+    if isinstance(node, CompValue) and (node.mod in ("*", "+") or (node.name == "PathSequence" and len(node.part) > 1)):
+        return True
+    return any(map(_is_long, children(node)))
 
 
 def arc(subject: Vertex, property_: NamedNode | Variable, object_: Vertex) -> Ways:

@@ -132,3 +132,36 @@ def test_many_things_of_one_kind_are_no_reason_to_give_up() -> None:
     [match], lapses = Index.build([one], MODEL).match_or_lapse(given, bindings=True)
     assert not lapses
     assert match.bindings is not None and len(match.bindings) == 80
+
+
+CHAIN = "".join(f"<urn:n{n}> <urn:p> <urn:n{n + 1}> . " for n in range(40))
+NEVER = "FILTER NOT EXISTS { ?q <urn:p> ?r }"
+OPEN = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l"
+ABSENT = "?a <urn:no> ?d . ?g <urn:no> ?j"
+WIDE = {
+    "ways": f"ASK {{ ?a <urn:p>* ?b . ?c <urn:p>+ ?d . ?e (<urn:p>/<urn:p>|^<urn:p>)* ?f {NEVER} }}",
+    "alternatives": f"ASK {{ ?a (<urn:p>|<urn:p>+) ?b . ?c (<urn:p>|<urn:p>+) ?d . ?e <urn:p>+ ?f {NEVER} }}",
+    "rows": "ASK {{ ?x <urn:p> ?y {} {} }}".format(
+        " ".join(f"VALUES ?v{n} {{ {' '.join(map(str, range(30)))} }}" for n in range(5)), NEVER
+    ),
+    "not needed": f"ASK {{ {OPEN} {NEVER} OPTIONAL {{ {ABSENT} }} }}",
+    "not there": f"ASK {{ {OPEN} {NEVER} MINUS {{ {ABSENT} }} }}",
+    "aside": "ASK { <urn:n1> <urn:p> ?y MINUS { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?y } }",
+    "within": f"ASK {{ ?x <urn:p> ?y {{ SELECT ?a {{ {OPEN} }} }} {NEVER} }}",
+}
+NARROW = {
+    "up": "ASK { ?x <urn:p>* <urn:n40> . ?x <urn:p>+ ?y . ?y <urn:p> ?z FILTER NOT EXISTS { ?z <urn:no> ?x } }",
+    "either": "ASK { { ?x <urn:p> ?y } UNION { ?x <urn:no> ?y } UNION { ?y <urn:p> ?x } MINUS { ?x <urn:no> ?y } }",
+    "perhaps": "ASK { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?a } OPTIONAL { ?x <urn:r> ?b } MINUS { ?x <urn:no> ?y } }",
+}
+
+
+@pytest.mark.parametrize(("queries", "given_up"), [(WIDE, True), (NARROW, False)])
+def test_a_query_is_given_up_if_and_only_if_it_may_be_too_wide(queries: dict[str, str], given_up: bool) -> None:
+    """Whatever makes rows counts: ways of any length, VALUES, and triples that what need not be there seems to join."""
+    given = Event("source", "e", Graph(read_graph(CHAIN, "text/turtle").arcs, None))
+    for name, query in queries.items():
+        one = parse_subscription({"id": name, "language": "sparql", "pattern": query}, MODEL)
+        matches, lapses = Index.build([one], MODEL).match_or_lapse(given)
+        assert [lapse.subscription for lapse in lapses] == [name] * given_up
+        assert [match.subscription for match in matches] == [name] * (not given_up)
