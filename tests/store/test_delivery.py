@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +15,7 @@ from sqlalchemy import Engine, event
 
 from triplewire.errors import UsageError
 from triplewire.store import Attempt, Outcome, Portion, Store, Webhook
+from triplewire.store import store_url as embedded
 
 HOOK = Webhook("https://a.example/", "whsec_one")
 
@@ -185,3 +188,17 @@ def test_what_came_of_many_attempts_is_written_in_as_many_statements_as_of_two(s
         assert [one.reason for one in stand if one is not None] == reasons
         assert [one.delivered for one in stand if one is not None] == [not why for why in reasons]
     assert counts[0] == counts[1]
+
+
+def test_what_is_due_is_found_without_reading_subscriptions_that_are_not_delivered(tmp_path: Path) -> None:
+    plans: list[list[str]] = []
+
+    def explained(connection: Any, _: Any, statement: str, parameters: Any, *_rest: Any) -> None:
+        if "notifications" in statement and not statement.startswith("EXPLAIN"):
+            plans.append([row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)])
+
+    with closing(Store(embedded(tmp_path))) as store:
+        event.listen(store._database._engine, "before_cursor_execute", explained)
+        assert store.deliveries.due(datetime.now(UTC)) == []
+    [plan] = plans
+    assert any("revisions_by_id" in step for step in plan) and not any("revisions_by_until" in step for step in plan)
