@@ -125,6 +125,8 @@ def test_everybody_is_told_what_changes_for_them_and_ontologists_for_how_many(
     ]
     assert (changes(counted), counted["affected"]) == ({}, 2)
     assert changes(all_) == {"ann": (1, 1), "bob": (1, 1)}
+    only = lively.get("/v1/ontologies/2/effect", headers=bearer(store, "ann", "publish")).json()
+    assert (only["subscriptions"], only["affected"], only["compared"]["subscriptions"]) == ([], 0, 0)
     assert all_["tried"] | {"events": 3, "refused": 0, "complete": True, "from": 1, "to": 3} == all_["tried"]
     back = lively.get("/v1/ontologies/1/effect", params={"against": 0}, headers=ann).json()
     assert changes(back) == {"ann": (1, 0)}

@@ -14,7 +14,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
 from triplewire.store import Revision, Store, StoredEvent
-from triplewire.store.rights import ONTOLOGY
+from triplewire.store.rights import ONTOLOGY, SUBSCRIBE
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import Subscription
 
@@ -71,7 +71,7 @@ class Effect:
         """What a caller is told: how many subscriptions are affected, and what changes for those that they see."""
         affected = [change for change in self.changes.values() if change]
         seen = sorted(
-            (change for change in affected if caller.sees(change.revision.owner)),
+            (change for change in affected if caller.may(SUBSCRIBE) and caller.sees(change.revision.owner)),
             key=lambda one: (-one.gained - one.lost, one.revision.id),
         )
         return {
@@ -124,6 +124,9 @@ def effect(
         found.positions.append(stored.position)
         found.refused += events is None
         for event in events or ():
+            if time.monotonic() > began + seconds:
+                found.all_events = False
+                return found
             found.events += 1
             told = {"event": event.id, "source": stored.source, "position": stored.position}
             for id_, way in _differences(event, old, new):
@@ -154,5 +157,6 @@ def effect_on(
     In turn with others who try something out, as it takes much of the processor.
     """
     owner = None if caller.may(ONTOLOGY) else caller.name
+    theirs = standing(store, owner) if caller.may(ONTOLOGY) or caller.may(SUBSCRIBE) else ()
     with recent.turn():
-        return effect(standing(store, owner), before, after, recent.newest()).shown(caller)
+        return effect(theirs, before, after, recent.newest()).shown(caller)

@@ -33,6 +33,7 @@ from triplewire.concepts.outline import KINDS, outline
 from triplewire.errors import OntologyError
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
+from triplewire.store.rights import SUBSCRIBE
 from triplewire.store.versions import together
 
 ONTOLOGY_LIMIT = 64 * MEBIBYTE
@@ -124,7 +125,7 @@ def would_change(caller: Caller, candidate: ConceptModel, shared: State) -> dict
 def _made(caller: Caller, shared: State, ontology: Ontology) -> ExactJSONResponse:
     """What is told of a version that was made, with those who cannot be understood by it."""
     found = list(problems(shared.store, shared.models.of(ontology.version)))
-    warnings = [{"id": one.id, "reason": why} for one, why in found if caller.sees(one.owner)]
+    warnings = [{"id": one.id, "reason": why} for one, why in found if caller.may(SUBSCRIBE) and caller.sees(one.owner)]
     headers = {"Location": f"{router.prefix}/{ontology.version}", "ETag": tag_of(_whole(ontology))}
     answer = {**shown(ontology), "warnings": warnings, "affected": len(found)}
     return ExactJSONResponse(answer, HTTPStatus.CREATED, headers)
