@@ -210,3 +210,9 @@ def test_labels_and_the_nearest_term_to_a_misspelt_word():
     assert loaded.nearest("Notebok") == EX.Notebook
     assert loaded.nearest("telefoneNumber") == EX.telephoneNumber
     assert loaded.nearest("zebra") is None
+
+
+def test_a_document_may_be_called_whatever_a_file_may() -> None:
+    for name, base in (("my <new> é.ttl", "file:///my%20%3Cnew%3E%20é.ttl"), ("a%20b.ttl", "file:///a%20b.ttl")):
+        [triple] = read_ontology("<#x> a <http://e/C> .", "text/turtle", name)
+        assert triple.subject.value == f"{base}#x"

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -15,6 +16,7 @@ from triplewire.errors import EventError, OntologyError
 from triplewire.rdf.syntax import read
 from triplewire.rdf.terms import Resource, Term, Triple
 
+_NOT_IN_IRIS = re.compile(r'[\x00-\x20<>"{}|\\^`]')
 SUFFIXES: dict[str, str] = {
     ".ttl": "text/turtle",
     ".n3": "text/turtle",
@@ -67,7 +69,7 @@ def triples_of_documents(
 
 def read_ontology(text: str | bytes, media_type: str, name: str, number: int = 0) -> list[Triple]:
     """One ontology document's triples, its blank nodes kept apart from those of the other documents."""
-    base = f"file:///{Path(name).name}"
+    base = f"file:///{_NOT_IN_IRIS.sub(lambda found: quote(found[0]), Path(name).name)}"
     try:
         triples = _read_xml(text, base) if media_type == "application/rdf+xml" else read(text, media_type, base)
     except EventError as error:
