@@ -143,7 +143,9 @@ class Dispatcher:
             log.error("the delivery of %r was interrupted: %s", due.subscription, type(error).__name__)
         finally:
             circuit.under_way -= 1
-            self._owners -= Counter([due.owner])
+            self._owners[due.owner] -= 1
+            if not self._owners[due.owner]:
+                del self._owners[due.owner]
             self._circuits.forget(due.url)
             del self._under_way[due.delivery]
 
