@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeAlias
 from triplewire.concepts.closure import ClosedEvent
 from triplewire.rdf.terms import Term, Triple
 from triplewire.subscriptions.pattern import Arc, Home, Variable, Vertex
-from triplewire.subscriptions.sparql_graph import Joined
-from triplewire.subscriptions.sparql_path import Reach
+from triplewire.subscriptions.sparql_joins import Joined, Reach
 
 Named: TypeAlias = Callable[[Vertex], Term | None]
 

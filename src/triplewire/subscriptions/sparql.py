@@ -21,7 +21,8 @@ from triplewire.rdf.terms import RDF, RDFS, TW, WELL_KNOWN_PREFIXES
 from triplewire.subscriptions.functions import BadRegexError, compiled
 from triplewire.subscriptions.grammar import LONGEST_TEXT
 from triplewire.subscriptions.pattern import HOME, Alternative, Arc, ClassConstraint, Pattern, Residual, Variable
-from triplewire.subscriptions.sparql_graph import GraphPatterns, Joined
+from triplewire.subscriptions.sparql_graph import GraphPatterns
+from triplewire.subscriptions.sparql_joins import Joined
 from triplewire.subscriptions.sparql_mistakes import refusal
 from triplewire.subscriptions.sparql_text import error_at, lexemes, refuse
 from triplewire.subscriptions.sparql_tree import Query, read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import rdflib
 from pyoxigraph import Literal, NamedNode
@@ -23,6 +23,7 @@ from triplewire.subscriptions.sparql_filter import (
     expression,
     sees_names,
 )
+from triplewire.subscriptions.sparql_joins import Joined
 from triplewire.subscriptions.sparql_path import Paths, arc
 from triplewire.subscriptions.sparql_tree import Query, children, unwrapped
 from triplewire.subscriptions.sparql_ways import (
@@ -42,21 +43,6 @@ NOBODY: Variables = frozenset()
 
 ASIDE = ("OptionalGraphPattern", "MinusGraphPattern", "Builtin_EXISTS", "Builtin_NOTEXISTS")
 """Groups that say nothing of what is to be there without them."""
-
-
-class Joined(NamedTuple):
-    """What a group of a query joins: triples, so many rows that it brings along, and others' rows, of any branch."""
-
-    arcs: tuple[Arc, ...]
-    rows: int
-    branches: tuple[tuple[Joined, ...], ...]
-
-    def groups(self) -> Iterator[Joined]:
-        """This one, and all within."""
-        yield self
-        for branch in self.branches:
-            for one in branch:
-                yield from one.groups()
 
 
 class GraphPatterns:

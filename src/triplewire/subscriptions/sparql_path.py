@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 
 from triplewire.rdf.terms import RDFS
 from triplewire.subscriptions.pattern import Arc, Call, ClassConstraint, Expression, Variable, Vertex
+from triplewire.subscriptions.sparql_joins import Reach
 from triplewire.subscriptions.sparql_tree import children
 from triplewire.subscriptions.sparql_ways import Fresh, Strength, Way, Ways, join, union
 
@@ -19,11 +19,6 @@ Property = Callable[[Any], NamedNode]
 
 NEVER = Ways(())
 _LISTS = ("PathAlternative", "PathSequence")
-
-
-@dataclass(frozen=True)
-class Reach(Arc):
-    """The object can be reached from the subject by any number of arcs."""
 
 
 class Paths:

@@ -34,6 +34,16 @@ PAGES = (
 )
 """The pages that the frame leads to, in order, each with its title."""
 
+SYNTAXES = {
+    "text/turtle": "Turtle",
+    "application/ld+json": "JSON-LD",
+    "application/rdf+xml": "RDF/XML",
+    "application/n-triples": "N-Triples",
+    "application/trig": "TriG",
+    "application/n-quads": "N-Quads",
+}
+"""The syntaxes of RDF as people call them."""
+
 SNIPPET = 160
 MOST_UNREAD = 100
 _PREFIXES = re.compile(r"^\s*@?(prefix|base)\b.*$", re.IGNORECASE | re.MULTILINE)
@@ -44,7 +54,8 @@ _templates = Jinja2Templates(directory=HERE / "templates")
 def render(request: Request, caller: Caller | None, template: str, **values: Any) -> HTMLResponse:
     """A page for somebody, or for nobody known, in the frame."""
     frame = {"caller": caller, "pages": PAGES, "unread": _unread(request, caller)}
-    return _templates.TemplateResponse(request, template, values | frame)
+    kept_nowhere = {"Cache-Control": "no-store"}  # else a page could be come back to after signing out
+    return _templates.TemplateResponse(request, template, values | frame, headers=kept_nowhere)
 
 
 def _unread(request: Request, caller: Caller | None) -> str:

@@ -16,7 +16,7 @@ from triplewire.broker.notifying.inbox import Moment, wanted
 from triplewire.broker.notifying.notifications import Number, explained, notification, shown, tried
 from triplewire.broker.publishing.events import logged
 from triplewire.broker.state import Shared, State
-from triplewire.broker.web.frame import render
+from triplewire.broker.web.frame import SYNTAXES, render
 from triplewire.errors import TriplewireError
 from triplewire.lift.cloudevents import parse_events
 from triplewire.matching.explanation import Explanation, picture
@@ -29,14 +29,6 @@ SHOWN = 30
 SUGGESTED = 50
 RECENT_EVENTS = 30
 MOST_ENTRIES = 200
-SYNTAXES = {
-    "text/turtle": "Turtle",
-    "application/ld+json": "JSON-LD",
-    "application/rdf+xml": "RDF/XML",
-    "application/n-triples": "N-Triples",
-    "application/trig": "TriG",
-    "application/n-quads": "N-Quads",
-}
 Text = Annotated[str, Query(max_length=1500)]
 
 router = APIRouter(include_in_schema=False)

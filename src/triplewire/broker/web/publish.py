@@ -11,17 +11,11 @@ from triplewire.broker.access.users import Publisher
 from triplewire.broker.publishing.events import BATCH, DEFAULTS, STRUCTURED
 from triplewire.broker.publishing.letters import letter_at, shown_letter
 from triplewire.broker.state import Shared
-from triplewire.broker.web.frame import render
+from triplewire.broker.web.frame import SYNTAXES, render
 from triplewire.lift.documents import write_json
 from triplewire.store.rights import SUBSCRIBE
 
-FORMATS = {
-    "text/turtle": "Turtle",
-    "application/ld+json": "JSON-LD",
-    "application/rdf+xml": "RDF/XML",
-    "application/n-triples": "N-Triples",
-    "application/n-quads": "N-Quads",
-    "application/trig": "TriG",
+FORMATS = SYNTAXES | {
     "application/json": "JSON",
     "application/xml": "XML",
     "text/csv": "CSV, an event a row",

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from triplewire.broker.access.users import Subscriber
 from triplewire.broker.state import Shared
-from triplewire.broker.web.frame import render
+from triplewire.broker.web.frame import SYNTAXES, render
 from triplewire.broker.web.starts import NAMESPACES, STARTS
 from triplewire.rdf.terms import WELL_KNOWN_PREFIXES
 
@@ -27,15 +27,6 @@ LANGUAGES = {
     "interest": ("concepts as a text", "Concepts with commas between them, or JSON."),
 }
 """The languages in the order in which they are offered: what they are, and how one writes in them."""
-FORMATS = (
-    ("text/turtle", "Turtle"),
-    ("application/ld+json", "JSON-LD"),
-    ("application/rdf+xml", "RDF/XML"),
-    ("application/n-triples", "N-Triples"),
-    ("application/trig", "TriG"),
-    ("application/n-quads", "N-Quads"),
-)
-
 router = APIRouter(include_in_schema=False)
 
 Name = Annotated[str, Query(max_length=2000)]
@@ -58,6 +49,6 @@ def subscribe(
             for name, (title, hint) in LANGUAGES.items()
         ],
         prefixes="\n".join(f"{name}: {iri}" for name, iri in prefixes.items() if name not in WELL_KNOWN_PREFIXES),
-        formats=FORMATS,
+        formats=SYNTAXES.items(),
         mail=shared.mailer is not None,
     )
