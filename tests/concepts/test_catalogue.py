@@ -20,7 +20,7 @@ def classes(below):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(pairs)
 def test_every_term_is_found_at_the_end_of_its_way_down_from_the_top(below):
     section = Catalogue(classes(below)).section("interests")

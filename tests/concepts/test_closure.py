@@ -26,7 +26,7 @@ def triples(turtle):
     return set(read(PREFIX + turtle, "text/turtle"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_superclasses_are_the_naive_transitive_closure(rng):
     model = worlds.model(rng)
@@ -37,7 +37,7 @@ def test_superclasses_are_the_naive_transitive_closure(rng):
         assert model.superclasses(cls) == {cls} | {above for below, above in pairs if below == cls}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(worlds.worlds())
 def test_closing_a_closed_event_adds_nothing(world):
     once = close(world.event.graph, world.model)

@@ -13,7 +13,7 @@ from triplewire.rdf.terms import RDF, Triple
 from triplewire.testing import cloud_event
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(worlds())
 def test_every_triple_of_the_closed_event_is_derived_step_by_step(world):
     graph, model = world.event.graph, world.model
@@ -32,7 +32,7 @@ def test_every_triple_of_the_closed_event_is_derived_step_by_step(world):
         assert {step.rule for step in chain} <= {"stated", "same"}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(worlds())
 def test_every_class_of_a_vertex_is_derived_step_by_step(world):
     graph, model = world.event.graph, world.model

@@ -22,7 +22,7 @@ def hierarchy(pairs):
     return Hierarchy({child: {p for c, p in pairs if c == child} for child, _ in pairs})
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(graphs)
 def test_above_below_and_is_below_are_the_naive_closure(pairs):
     built, expected = hierarchy(pairs), naive(pairs)
@@ -32,7 +32,7 @@ def test_above_below_and_is_below_are_the_naive_closure(pairs):
         assert all(built.is_below(node, other) == ((node, other) in expected) for other in built.terms)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(graphs, st.sampled_from(NODES), st.sampled_from(NODES))
 def test_the_nearest_common_ancestors_have_no_common_ancestor_strictly_below_them(pairs, a, b):
     built, pairs_ = hierarchy(pairs), naive(pairs) | {(n, n) for n in NODES}
@@ -41,7 +41,7 @@ def test_the_nearest_common_ancestors_have_no_common_ancestor_strictly_below_the
     assert built.nearest_common(a, b) == nearest
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(graphs)
 def test_the_arrays_hold_each_closure_sorted(pairs):
     built = hierarchy(pairs)

@@ -38,7 +38,7 @@ TEXTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", " 
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(TEXTS.map(lambda text: text[:12]), max_size=12), TEXTS)
 def test_spotting_finds_what_trying_every_label_at_every_place_finds(labels, text):
     called = {NamedNode(f"{EX}{n}"): (Literal(label),) for n, label in enumerate(labels)}

@@ -212,7 +212,7 @@ def mutations(draw: st.DrawFn) -> tuple[str, bytes]:
     return media_type, bytes(data)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutations())
 def test_nothing_but_an_event_error_comes_out_of_what_is_broken(mutation):
     media_type, data = mutation
@@ -222,7 +222,7 @@ def test_nothing_but_an_event_error_comes_out_of_what_is_broken(mutation):
         assert str(error)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(SEEDS)), st.data())
 def test_nothing_but_an_event_error_comes_out_of_a_broken_envelope(media_type, data):
     line = json.dumps(envelope(media_type, SEEDS[media_type][0])).encode()

@@ -52,7 +52,7 @@ def matches(world):
     return brute.match(world.event, bindings=True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(worlds())
 def test_the_verdict_is_brute_forces(world):
     found = matches(world)
@@ -117,7 +117,7 @@ def check_finding(finding, explanation, closed):
                 check_chain(chain, end, graph, model, names)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(worlds())
 def test_every_reason_checks_out_against_event_and_ontology(world):
     explanation = explain(world.subscription, world.event, world.model)
@@ -231,7 +231,7 @@ def dense(rng):
     return close(event_graph(triples), ConceptModel()), pattern
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_no_larger_part_holds_where_parts_are_at_odds(rng):
     closed, pattern = dense(rng)
@@ -262,7 +262,7 @@ def outcome(expression, truths):
     return decisive if decisive in parts else None if None in parts else not decisive
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_the_fewest_leaves_of_a_filter_would_have_to_change(world):
     explanation = explain(world.subscription, world.event, world.model)

@@ -7,7 +7,7 @@ from triplewire.matching import BruteForce
 from triplewire.matching.translated import SparqlOracle
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(worlds())
 def test_brute_force_and_oxigraph_agree(world):
     brute, sparql = BruteForce(world.model), SparqlOracle(world.model)

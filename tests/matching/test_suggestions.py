@@ -66,7 +66,7 @@ def plainly(everybody, owned, event, margin):
             yield Suggestion(event.id, name, best.id, score(best))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_friends_are_offered_what_the_definition_says(seed):
     everybody, owned, event, margin = society(Random(seed))

@@ -38,7 +38,7 @@ def shrunk(rect, by=0.01):
     return Rect(rect.x + by, rect.y + by, rect.width - 2 * by, rect.height - 2 * by)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(diagrams())
 def test_no_two_boxes_or_labels_overlap(diagram):
     layout = layered(*diagram)
@@ -47,7 +47,7 @@ def test_no_two_boxes_or_labels_overlap(diagram):
         assert not one.overlaps(two)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(diagrams())
 def test_no_arrow_runs_through_a_box_or_a_label(diagram):
     layout = layered(*diagram)
@@ -57,7 +57,7 @@ def test_no_arrow_runs_through_a_box_or_a_label(diagram):
             assert not any(inside(point, room) for room in rooms)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(diagrams())
 def test_every_arrow_goes_from_its_start_to_its_end(diagram):
     sizes, links, _, _ = diagram

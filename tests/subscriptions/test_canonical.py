@@ -45,7 +45,7 @@ def solutions(pattern_, event):
     return None if outcome is None else {frozenset(row.items()) for row in outcome[1]}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_the_canonical_form_has_the_same_mappings_under_its_names(world):
     event = close(world.event.graph, world.model)
@@ -56,7 +56,7 @@ def test_the_canonical_form_has_the_same_mappings_under_its_names(world):
         assert before == (after and {frozenset((called[name], term) for name, term in row) for row in after})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(worlds())
 def test_the_canonical_form_of_a_canonical_form_is_itself(world):
     for alternative in world.subscription.alternatives:
@@ -89,7 +89,7 @@ def shuffled(pattern_, rng):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(randoms)
 def test_names_and_order_do_not_matter(rng):
     model, one = random_model(rng), pattern(rng)
@@ -192,7 +192,7 @@ def isomorphic(one, other):
     return any(parts(one, dict(zip(mine, order, strict=True))) == parts(other, {}) for order in permutations(theirs))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(randoms)
 def test_two_patterns_have_one_form_exactly_if_a_renaming_makes_them_the_same(rng):
     def drawn():
@@ -209,7 +209,7 @@ def test_two_patterns_have_one_form_exactly_if_a_renaming_makes_them_the_same(rn
     assert (canonical(one, EMPTY)[0] == canonical(other, EMPTY)[0]) == isomorphic(one, other)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**9))
 def test_filters_in_normal_form_are_true_of_the_same_values(seed):
     rng = Random(seed)

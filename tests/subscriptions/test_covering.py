@@ -106,7 +106,7 @@ def refutation(a, b, model, rng, tries=6):
     return None
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_what_covers_matches_whatever_the_covered_matches(seed):
     rng = Random(seed)
@@ -116,7 +116,7 @@ def test_what_covers_matches_whatever_the_covered_matches(seed):
         assert refutation(a, b, model, rng) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_pattern_covers_itself_and_what_adds_to_it(seed):
     rng = Random(seed)
@@ -127,7 +127,7 @@ def test_a_pattern_covers_itself_and_what_adds_to_it(seed):
     assert covers_pattern(plain, b, model)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9))
 def test_between_homomorphic_patterns_of_closed_arcs_a_no_is_right_too(seed):
     rng = Random(seed)
@@ -191,7 +191,7 @@ def true_of(predicate):
     return {n for n, values in enumerate(FEW) if holds(predicate, lambda _: None, lambda _, values=values: values)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**9))
 def test_between_conjunctions_of_predicates_covering_is_exact(seed):
     rng = Random(seed)
@@ -338,7 +338,7 @@ def attributes(rng):
     return tuple(Call("not", (part,)) if rng.random() < 0.25 else part for part in parts)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9))
 def test_attributes_are_covered_by_what_the_model_makes_of_them(seed):
     rng = Random(seed)

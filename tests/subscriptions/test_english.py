@@ -161,7 +161,7 @@ def test_a_graph_that_is_too_large_to_be_told_is_summed_up():
     assert told == "Events with a graph of 2000 arcs, on next and last."
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_subscription_has_one_sentence_that_mentions_its_terms(rng):
     subscription, model = worlds.subscription(rng), worlds.model(rng)

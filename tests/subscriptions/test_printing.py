@@ -87,7 +87,7 @@ def names_of_calls(expression):
     return set()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_ops_can_say_it_says_to_the_letter(rng):
     pattern = reachable_pattern(rng)
@@ -119,7 +119,7 @@ def test_a_pattern_in_ops_matches_as_before(rng):
         assert outcome(read, model, graph) == outcome(pattern, model, graph)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_pattern_in_sparql_matches_as_before(rng):
     pattern, model = worlds.pattern(rng), worlds.model(rng)
@@ -138,7 +138,7 @@ def test_a_pattern_in_sparql_matches_as_before(rng):
         assert outcome(read, model, graph) == outcome(pattern, model, graph), text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_arcs_and_classes_in_sparql_come_to_the_equal_pattern(rng):
     model, drawn = worlds.model(rng), worlds.pattern(rng)

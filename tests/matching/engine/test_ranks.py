@@ -47,7 +47,7 @@ moments = st.builds(
 literals = st.one_of(st.sampled_from(LITERALS), typed, texts, moments)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(literals, min_size=1, max_size=8), st.lists(literals, min_size=1, max_size=4), st.booleans())
 def test_ranks_decide_comparisons_as_filters_do(constants, values, read):
     asked = [
@@ -71,7 +71,7 @@ def test_ranks_decide_comparisons_as_filters_do(constants, values, read):
                 assert any(low <= rank <= high for rank in range(first, last + 1, 2)), (value, operator, constant)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["<", "<=", "=", ">=", ">"]), literals), max_size=4), literals)
 def test_a_value_lies_in_an_intersection_if_it_lies_in_all_the_ranges(asked, value):
     ranges = {found for operator, constant in asked if (found := range_of(operator, constant))}
