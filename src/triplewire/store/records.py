@@ -151,6 +151,10 @@ class Notification:
 
     def as_dict(self) -> dict[str, Any]:
         """What the subscriber reads, with the event as it was published."""
+        return self.as_head() | {"cloudevent": read_json(self.body) if self.body else None}
+
+    def as_head(self) -> dict[str, Any]:
+        """The same without the event itself."""
         return {
             "id": self.number,
             "event": self.event,
@@ -161,7 +165,6 @@ class Notification:
             "score": self.score,
             "bindings": self.bindings,
             "created": self.created,
-            "cloudevent": read_json(self.body) if self.body else None,
         }
 
 

@@ -24,7 +24,7 @@ from triplewire.broker.state import Shared, State
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import parse_events, prefixes_of
 from triplewire.lift.documents import read_json, write_json
-from triplewire.lift.lifting import Lifting
+from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.lift.lower import lower
 from triplewire.matching.explanation import Explanation, as_dict, as_text, explain, picture
 from triplewire.rdf.graph import Event
@@ -255,8 +255,15 @@ async def _messages(shared: State, after: int, caller: Caller, syntax: str | Non
 
 
 def _message(found: Notification, syntax: str | None, lifting: Lifting) -> bytes:
-    text = write_json(told(found, syntax, lifting)).translate(LINE_ENDS)
+    """A notification as it is told, its event written once for all who are told of it."""
+    head = write_json(_with_links(found, found.as_head(), syntax, lifting))
+    text = f'{head[:-1]},"cloudevent":{_published(found.body)}}}'.translate(LINE_ENDS)
     return ServerSentEvent(id=str(found.number), data=text).encode()
+
+
+@lru_cache(RECENT)
+def _published(body: str) -> str:
+    return write_json(read_json(body) if body else None)
 
 
 def _number(text: str | None) -> int | None:
@@ -265,12 +272,19 @@ def _number(text: str | None) -> int | None:
 
 
 def shown(found: Notification) -> dict[str, Any]:
-    return found.as_dict() | {"explanation": f"/v1/notifications/{found.number}/explanation"}
+    return _with_links(found, found.as_dict())
 
 
 def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str, Any]:
     """A notification as it is shown, with its event as RDF if a format is named, and if it can still be read."""
-    whole = shown(found)
+    return _with_links(found, found.as_dict(), format_, lifting)
+
+
+def _with_links(
+    found: Notification, whole: dict[str, Any], format_: str | None = None, lifting: Lifting = DEFAULT
+) -> dict[str, Any]:
+    """A notification with what leads on from it: its explanation, and its event as RDF."""
+    whole["explanation"] = f"/v1/notifications/{found.number}/explanation"
     if format_ is not None and (text := rdf_of(found, format_, lifting)) is not None:
         whole["rdf"] = {"format": format_, "text": text}
     return whole
