@@ -36,9 +36,29 @@ def read(path: Path) -> tuple[EncodedPatterns, EncodedEvents]:
     sizes = np.cumsum(
         [9, subscriptions * vertices, subscriptions * arcs * 3, events * event_vertices, events * event_arcs * 3]
     )
-    parts = [words[start:end] for start, end in pairwise(sizes)]
-    offsets, values = _labels(parts[0].reshape(-1, vertices), bool(anchored))
-    arc_offsets, arc_rows = _arcs(parts[1].reshape(-1, arcs, 3))
+    patterns, pattern_arcs, given, given_arcs = (words[start:end] for start, end in pairwise(sizes))
+    return encoded(
+        patterns.reshape(-1, vertices),
+        pattern_arcs.reshape(-1, arcs, 3),
+        given.reshape(-1, event_vertices),
+        given_arcs.reshape(-1, event_arcs, 3),
+        labels,
+        bool(anchored),
+    )
+
+
+def encoded(
+    labels: NDArray[np.int32],
+    arcs: NDArray[np.int32],
+    event_labels: NDArray[np.int32],
+    event_arcs: NDArray[np.int32],
+    distinct: int,
+    anchored: bool,
+) -> tuple[EncodedPatterns, EncodedEvents]:
+    """Patterns and events from their vertices' labels, -1 for none, and arcs, -1 where there is none."""
+    subscriptions, vertices = labels.shape
+    offsets, values = _labels(labels, anchored)
+    arc_offsets, arc_rows = _arcs(arcs)
     nothing = np.zeros(0, np.int32)
     patterns = EncodedPatterns(
         np.arange(subscriptions + 1, dtype=np.int64) * vertices,
@@ -47,18 +67,19 @@ def read(path: Path) -> tuple[EncodedPatterns, EncodedEvents]:
         arc_offsets,
         arc_rows,
         np.ones(subscriptions, np.bool_),
-        Ranges(labels + 1, nothing, nothing, nothing),
+        Ranges(distinct + 1, nothing, nothing, nothing),
     )
-    offsets, values = _labels(parts[2].reshape(-1, event_vertices), bool(anchored))
-    arc_offsets, arc_rows = _arcs(parts[3].reshape(-1, event_arcs, 3))
+    events, vertices = event_labels.shape
+    offsets, values = _labels(event_labels, anchored)
+    arc_offsets, arc_rows = _arcs(event_arcs)
     return patterns, EncodedEvents(
-        np.arange(events + 1, dtype=np.int64) * event_vertices,
+        np.arange(events + 1, dtype=np.int64) * vertices,
         offsets,
         values,
-        np.zeros((0, events * event_vertices), np.int32),
+        np.zeros((0, events * vertices), np.int32),
         arc_offsets,
         arc_rows,
-        np.ones(events * event_vertices, np.bool_),
+        np.ones(events * vertices, np.bool_),
     )
 
 

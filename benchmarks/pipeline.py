@@ -46,6 +46,8 @@ from triplewire.store import Store, store_url
 
 DISTINCT = 2_000
 ROUNDS = 3
+WARMING = 2
+"""So many rounds more are for the compiler of the JVM."""
 ROWS = 10_000
 FIRSTS = 50
 TICK = os.sysconf("SC_CLK_TCK")
@@ -68,17 +70,17 @@ def prepare(folder: Path, events: int, subscriptions: int, files: int) -> None:
         pq.write_table(pa.Table.from_batches(canonical.record_batches(rows)), folder / "events" / f"{number}.parquet")
 
 
-def engine_alone(folder: Path, cores: int) -> dict[str, float]:
+def engine_alone(folder: Path, cores: int, rounds: int) -> dict[str, float]:
     """Events a second, and CPU microseconds an event, of processes that do nothing but the batch call."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(cores + 1)
     queue = context.Queue()
-    arguments = (folder / "index", sorted((folder / "events").iterdir()), cores, barrier, queue)
+    arguments = (folder / "index", sorted((folder / "events").iterdir()), cores, rounds, barrier, queue)
     workers = [context.Process(target=_match_alone, args=(n, *arguments)) for n in range(cores)]
     for worker in workers:
         worker.start()
     best = float("inf")
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         barrier.wait()
         began = time.perf_counter()
         barrier.wait()
@@ -94,12 +96,14 @@ def engine_alone(folder: Path, cores: int) -> dict[str, float]:
     }
 
 
-def _match_alone(number: int, index: Path, files: list[Path], cores: int, barrier: object, queue: object) -> None:
+def _match_alone(
+    number: int, index: Path, files: list[Path], cores: int, rounds: int, barrier: object, queue: object
+) -> None:
     opened = Index.open(index)
     batches = [b for file in files[number::cores] for b in pq.read_table(file).combine_chunks().to_batches(ROWS)]
     opened.match_batch(batches[0])
     least, found = float("inf"), 0
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         barrier.wait()  # type: ignore[attr-defined]
         began = time.process_time()
         found = sum(len(opened.match_batch(batch).subscriptions) for batch in batches)
@@ -108,7 +112,7 @@ def _match_alone(number: int, index: Path, files: list[Path], cores: int, barrie
     queue.put((sum(batch.num_rows for batch in batches), least, found))  # type: ignore[attr-defined]
 
 
-def on_spark(folder: Path, cores: int, events: int) -> dict[str, object]:
+def on_spark(folder: Path, cores: int, events: int, rounds: int) -> dict[str, object]:
     """The same on Spark, from Parquet to Parquet."""
     spark = session(f"local[{cores}]")
     shipped = ship(spark.sparkContext, folder / "index")
@@ -117,16 +121,16 @@ def on_spark(folder: Path, cores: int, events: int) -> dict[str, object]:
     best: dict[str, object] = {}
     files = sorted((folder / "events").iterdir())
     least, least_of_quarter = float("inf"), float("inf")
-    for number in range(ROUNDS + 2):  # the first two are for the compiler of the JVM
+    for number in range(WARMING + rounds):
         before = _cpu(jvm), cpu_below(jvm), matching.value, waiting.value
         took = _match_on_spark(spark, files, folder / "out", shipped, matching, waiting)
         after = _cpu(jvm), cpu_below(jvm), matching.value, waiting.value
         jvm_cpu, python_cpu, match_cpu, exchange_cpu = (b - a for a, b in zip(before, after, strict=True))
         few = _match_on_spark(spark, files[: len(files) // 4], folder / "out", shipped, matching, waiting)
         rate = round(events / took)
-        if number >= 2:
+        if number >= WARMING:
             least, least_of_quarter = min(least, took), min(least_of_quarter, few)
-        if number >= 2 and rate > int(best.get("events a second", 0)):  # type: ignore[call-overload]
+        if number >= WARMING and rate > int(best.get("events a second", 0)):  # type: ignore[call-overload]
             best = {
                 "events a second": rate,
                 "CPU seconds": {
@@ -191,9 +195,9 @@ def latency(home: Path, rate: int, seconds: int, subscriptions: int) -> dict[str
         while store.last_notification() == 0:
             time.sleep(0.01)
         start = time.perf_counter() - began
-        _publish(store, rate, 5 * rate, subscriptions)  # let it warm up
+        _publish(store, rate, min(5, seconds) * rate, subscriptions)  # let it warm up
         times = _publish(store, rate, seconds * rate, subscriptions)
-        firsts = [_first_match(store, subscriptions + n) for n in range(FIRSTS)]
+        firsts = [_first_match(store, subscriptions + n) for n in range(min(FIRSTS, 5 * seconds))]
     finally:
         process.terminate()
         process.wait()
@@ -298,6 +302,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--subscriptions", type=int, default=10_000)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path, help="where index and events are kept for the next run")
     parser.add_argument("--latency", action="store_true")
     asked = parser.parse_args()
@@ -312,8 +317,8 @@ def main() -> None:
         size = sum(path.stat().st_size for path in (folder / "index").rglob("*") if path.is_file())
         told: dict[str, object] = {name: getattr(asked, name) for name in ("events", "subscriptions", "cores")}
         told["index, MB"] = round(size / 2**20, 1)
-        told["engine"] = engine = engine_alone(folder, asked.cores)
-        told["pipeline"] = pipeline = on_spark(folder, asked.cores, asked.events)
+        told["engine"] = engine = engine_alone(folder, asked.cores, asked.rounds)
+        told["pipeline"] = pipeline = on_spark(folder, asked.cores, asked.events, asked.rounds)
         told["share of the engine's"] = round(int(pipeline["events a second"]) / engine["events a second"], 2)  # type: ignore[call-overload]
         cpu = float(pipeline["CPU µs an event"])  # type: ignore[arg-type]
         told["share by CPU"] = round(engine["CPU µs an event"] / cpu, 2)

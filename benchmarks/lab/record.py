@@ -15,7 +15,7 @@ from benchmarks.lab.experiment import Experiment, Row, Scale
 from benchmarks.report import commit
 
 DATA = Path(__file__).parents[1] / "results" / "data"
-LIBRARIES = ("numba", "numpy", "pyarrow", "pyoxigraph", "pyspark", "rdflib")
+LIBRARIES = ("duckdb", "numba", "numpy", "pyarrow", "pyoxigraph", "pyspark", "rdflib")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from benchmarks import (
     canonical,
     concepts,
     engine_filters,
-    filters,
     index,
     interests,
     matching,
@@ -79,15 +78,6 @@ _register(
     20,
     tiny=grid(subscriptions=3, events=2),
     normal=grid(subscriptions=200, events=20),
-)
-_register(
-    "filters",
-    "Filters matched by the engine, a plain index, the covering forest and Oxigraph.",
-    lambda filters_: taken(filters.main, sizes=(filters_,)),
-    40,
-    tiny=grid(filters_=20),
-    normal=grid(filters_=10_000),
-    full=grid(filters_=(10_000, 100_000, 1_000_000)),
 )
 _register(
     "filters-encoded",
