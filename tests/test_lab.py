@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import compilation, engine, engine_hierarchy, many, pipeline, shards, soak, way
-from benchmarks.lab import page
+from benchmarks.__main__ import CAPACITY
+from benchmarks.lab import capacity, page
 from benchmarks.lab.chart import Axis, Bars, Line, Panel, svg
 from benchmarks.lab.experiment import EXPERIMENTS, Experiment, grid, load
 from benchmarks.lab.figure import FIGURES
@@ -62,6 +63,33 @@ def test_the_page_and_its_figures_are_what_the_kept_data_says(tmp_path: Path) ->
         for place in (tmp_path, page.PAGE.parent)
     )
     assert drawn == kept
+
+
+def test_the_page_on_capacity_is_what_the_kept_data_says() -> None:
+    kept = capacity.kept()
+    assert kept is not None
+    assert capacity.page(*kept) == CAPACITY.read_text(encoding="utf-8")
+    assert len(kept[1]) >= 2  # points that the model was not fitted on
+
+
+def test_a_model_of_costs_tells_the_costs_that_it_was_made_from() -> None:
+    growth = [{"subscriptions": n, "µs": 3 * n**0.5} for n in (1_000, 10_000, 100_000)]
+    points = [
+        {
+            "subscriptions": n,
+            "cores": c,
+            "events a second": c * 1e6 / (40 + 2 * (n / 1000) ** 0.5),
+            "index, MB": n / 1e4,
+        }
+        for n, c in ((1_000, 1), (4_000, 1), (9_000, 2), (100_000, 1))
+    ]
+    costs, checks = capacity.fitted(points, growth)
+    assert [round(value, 6) for value in (costs.fixed, costs.slope, costs.power)] == [40, 2, 0.5]
+    assert [round(check.error, 9) for check in checks] == [0, 0]
+    assert costs.machines(1_000, 100) == 1
+    assert costs.machines(1_000, 10**6) == 4  # 42 seconds of work a second, 11.2 a machine
+    memory = capacity.MEMORY * capacity.USED / costs.bytes
+    assert [costs.machines(memory * shards, 1) for shards in (0.9, 1.5, 2.5)] == [1, 2, 3]
 
 
 def test_a_budget_cuts_points_off_the_end_but_never_the_first_two(tmp_path: Path) -> None:

@@ -83,12 +83,12 @@ def in_batch(index: Index, events: Sequence[Event], times: int) -> float:
         }
     )
     index.match_batch(batch)
-    times = []
+    spent = []
     for _ in range(3):
         start = time.process_time()
         index.match_batch(batch)
-        times.append(time.process_time() - start)
-    return round(min(times) / len(rows) * 1000, 4)
+        spent.append(time.process_time() - start)
+    return round(min(spent) / len(rows) * 1000, 4)
 
 
 def mean(rows: Sequence[Row]) -> Row:

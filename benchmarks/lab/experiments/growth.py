@@ -123,7 +123,7 @@ def ontologies_grow(classes: int, subscriptions: int, events: int) -> Row:
     index = Index.build(drawn, model)
     built = time.perf_counter() - start
     given = [_event(str(number), [rng.choice(names) for _ in range(8)]) for number in range(events)]
-    spent = in_batch(index, given) * 1000
+    spent = in_batch(index, given, 2) * 1000
     index.work.clear()
     matches = sum(len(index.match(event)) for event in given) / events
     nodes = index.work["nodes visited"] / events
