@@ -244,6 +244,8 @@ def number(value: float) -> str:
     """A number with as many digits as are worth reading."""
     if value == 0:
         return "0"
+    if abs(value) >= 1e6 and value % 1e5 == 0:
+        return f"{value / 1e6:g}M"
     if abs(value) >= 100 or value == round(value):
         return f"{value:,.0f}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))

@@ -126,13 +126,17 @@ def _sentences(last: dict[str, Row], size: int) -> Iterator[str]:
     yield f"and {bare['µs']:,.1f} µs given it encoded."
     timed = [(name, row["times ours"]) for name, row in last.items() if row.get("times ours") is not None]
     if timed:
-        yield f"Times that, given RDF: {', '.join(f'{name} {times:,.3g}' for name, times in timed)}."
+        yield f"Times that, given RDF: {'; '.join(f'{name}, {_times(float(times))}' for name, times in timed)}."
     stopped = [name for name, row in last.items() if "absent" not in row and row.get("µs") is None]
     if stopped:
-        yield f"Stopped before one event was answered: {', '.join(stopped)}."
+        yield f"Stopped before one event was answered: {'; '.join(stopped)}."
     absent = [f"{name} ({row['absent']})" for name, row in last.items() if "absent" in row]
     if absent:
-        yield f"Absent: {', '.join(absent)}."
+        yield f"Absent: {'; '.join(absent)}."
+
+
+def _times(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 @figure(
