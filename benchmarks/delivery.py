@@ -70,15 +70,15 @@ def _quantile(waits: list[float], part: float) -> float:
     return sorted(waits)[int(len(waits) * part)]
 
 
-def run(beside: str, events: int) -> list[tuple[int, float]]:
+def run(beside: str, events: int, live: int = LIVE, dead: int = OTHERS) -> list[tuple[int, float]]:
     """How long each live webhook waited, with the number of the event."""
     ours, theirs = multiprocessing.Pipe()
     receiver = multiprocessing.get_context("spawn").Process(target=_receive, args=(theirs,))
     receiver.start()
     ports = ours.recv()
-    urls = {f"live{n}": f"http://127.0.1.{n + 1}:{ports[0]}/live" for n in range(LIVE)}
+    urls = {f"live{n}": f"http://127.0.1.{n + 1}:{ports[0]}/live" for n in range(live)}
     if others := BESIDE[beside]:
-        urls |= {f"other{n}": f"http://127.0.2.{n + 1}:{ports[others[n % len(others)]]}/other" for n in range(OTHERS)}
+        urls |= {f"other{n}": f"http://127.0.2.{n + 1}:{ports[others[n % len(others)]]}/other" for n in range(dead)}
     with tempfile.TemporaryDirectory() as folder:
         store = Store(store_url(Path(folder)))
         for name in random.Random(1).sample(sorted(urls), len(urls)):
@@ -89,7 +89,7 @@ def run(beside: str, events: int) -> list[tuple[int, float]]:
     ours.send("done")
     received = ours.recv()
     receiver.join()
-    assert len(received) >= LIVE * len(sent), f"{len(received)} of {LIVE * len(sent)} received"
+    assert len(received) >= live * len(sent), f"{len(received)} of {live * len(sent)} received"
     return [(int(event), moment - sent[event]) for event, moment in received]
 
 
