@@ -68,16 +68,24 @@ def test_a_text_with_mistakes_is_understood_or_refused_by_us_and_soon(language):
     refused = 0
     for text in _texts(language, Random(language)):
         record = {"id": "s", "language": language, "pattern": text, "prefixes": {"ex": "http://example.org/"}}
-        start = time.process_time()
-        try:
-            parse_subscription(record, MODEL)
-        except SubscriptionError as error:
-            refused += 1
-            json.dumps(error.as_dict())
-        except Exception as error:
-            raise AssertionError(f"{type(error).__name__}: {error}, for {text!r}") from error
-        assert time.process_time() - start < LONGEST, text
+        was_refused, took = _read(record)
+        refused += was_refused
+        # What other tests left in memory is looked through now and then, and takes its time: not twice in a row.
+        assert took < LONGEST or _read(record)[1] < LONGEST, text
     assert TEXTS[language] / 20 < refused < TEXTS[language], "the mistakes are too many or too few to tell"
+
+
+def _read(record):
+    """Whether a record is refused, and the seconds of the processor that it takes."""
+    start = time.process_time()
+    try:
+        parse_subscription(record, MODEL)
+    except SubscriptionError as error:
+        json.dumps(error.as_dict())
+        return True, time.process_time() - start
+    except Exception as error:
+        raise AssertionError(f"{type(error).__name__}: {error}, for {record['pattern']!r}") from error
+    return False, time.process_time() - start
 
 
 @pytest.mark.parametrize(
