@@ -151,11 +151,12 @@ def serving(home: Path, url: str) -> Iterator[tuple[str, subprocess.Popen[str]]]
     command = [sys.executable, "-m", "triplewire", "serve", "--home", str(home), "--port", "0", "--store", url]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     started = _family(process.pid)
+    assert process.stdout is not None
+    reading = threading.Thread(target=process.stdout.read, daemon=True)
     try:
-        assert process.stdout is not None
         address = re.search(r"http://[^\s/]+", process.stdout.readline())
         assert address is not None, "the broker did not start"
-        threading.Thread(target=process.stdout.read, daemon=True).start()
+        reading.start()
         yield address[0], process
     finally:
         started += _family(process.pid)
@@ -164,6 +165,9 @@ def serving(home: Path, url: str) -> Iterator[tuple[str, subprocess.Popen[str]]]
         for one in left:
             one.kill()
         process.wait()
+        if reading.ident is not None:
+            reading.join()
+        process.stdout.close()
 
 
 def _family(pid: int | None) -> list[psutil.Process]:

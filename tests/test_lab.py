@@ -1,6 +1,6 @@
 """The lab and the other benchmarks: every experiment runs, every figure draws, the page is what the kept data says.
 
-What of the other benchmarks needs no broker and no stream runs as well, so that none rots.
+What of the other benchmarks can be had in small runs as well, so that none rots.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import compilation, delivery, engine, engine_hierarchy, many, pipeline, shards, soak, way
+from benchmarks import broker, compilation, delivery, engine, engine_hierarchy, many, pipeline, shards, soak, way
 from benchmarks.__main__ import CAPACITY
 from benchmarks.lab import capacity, page
 from benchmarks.lab.chart import Axis, Bars, Line, Panel, svg
@@ -96,6 +96,14 @@ def test_live_webhooks_are_measured_beside_dead_ones() -> None:
     waits = delivery.run(delivery.DEAD, events=1, live=3, dead=2)
     assert len(waits) >= 3
     assert all(wait > 0 for _, wait in waits)
+
+
+@pytest.mark.slow
+def test_a_broker_is_measured_under_load() -> None:
+    with broker.running("sqlite") as served:
+        told = broker.held(served, rate=100, seconds=1) | broker.latency(served, 1) | broker.idle(served, 5)
+    assert told["matched_per_second_to_the_last"] > 0
+    assert {"accepting_ms", "telling_ms", "brokers_share_ms", "idle_clients_mb"} <= told.keys()
 
 
 def test_a_budget_cuts_points_off_the_end_but_never_the_first_two(tmp_path: Path) -> None:
