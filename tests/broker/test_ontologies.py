@@ -45,7 +45,7 @@ def test_the_effect_of_an_ontology_is_the_difference_of_two_brute_forces(seed: i
     events = [Event("urn:x", f"e{n}", graph(rng)) for n in range(6)]
     log = [(StoredEvent(n, "urn:x", event.id, "{}"), (event,)) for n, event in enumerate(events, 1)]
     found = effect(revisions(), before, after, log, seconds=600)
-    assert (found.events, found.all_events, found.all_subscriptions) == (6, True, True)
+    assert (found.look.events, found.look.complete, found.all_subscriptions) == (6, True, True)
     sides = []
     for one in (before, after):
         matcher, refused = make_matcher("brute", one), set()

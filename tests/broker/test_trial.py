@@ -50,7 +50,7 @@ def test_a_trial_finds_what_match_finds(tmp_path_factory, seed: int) -> None:
             assert [(m["event"], m["score"], m["bindings"]) for m in found.matches] == [
                 (match.event, match.score, match.bindings) for match in expected
             ]
-            assert (found.events, found.complete) == (len(bodies), True)
+            assert (found.look.events, found.look.complete) == (len(bodies), True)
     finally:
         store.close()
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.model import standing
-from triplewire.broker.subscribing.trial import MOST_EVENTS, Recent
+from triplewire.broker.subscribing.trial import MOST_EVENTS, Log, Look, Recent
 from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.rdf.graph import Event
-from triplewire.store import Revision, Store, StoredEvent
+from triplewire.store import Revision, Store
 from triplewire.store.rights import ONTOLOGY, SUBSCRIBE
 from triplewire.subscriptions.languages import parse_subscription
 from triplewire.subscriptions.pattern import Subscription
@@ -59,13 +59,9 @@ class Change:
 class Effect:
     """What came of comparing two ontologies: how much was looked at, and what changes, by subscription."""
 
-    seconds: float = MOST_SECONDS
+    look: Look
     changes: dict[str, Change] = field(default_factory=dict)
-    events: int = 0
-    refused: int = 0
-    positions: list[int] = field(default_factory=list)
     all_subscriptions: bool = True
-    all_events: bool = True
 
     def shown(self, caller: Caller) -> dict[str, Any]:
         """What a caller is told: how many subscriptions are affected, and what changes for those that they see."""
@@ -82,14 +78,7 @@ class Effect:
                 "complete": self.all_subscriptions,
                 "limits": {"subscriptions": MOST_SUBSCRIPTIONS, "told": MOST_TOLD},
             },
-            "tried": {
-                "events": self.events,
-                "refused": self.refused,
-                "complete": self.all_events,
-                "limits": {"positions": MOST_EVENTS, "seconds": self.seconds},
-                "from": min(self.positions, default=None),
-                "to": max(self.positions, default=None),
-            },
+            "tried": self.look.shown(),
         }
 
 
@@ -97,16 +86,16 @@ def effect(
     revisions: Iterable[Revision],
     before: ConceptModel,
     after: ConceptModel,
-    log: Iterable[tuple[StoredEvent, tuple[Event, ...] | None]],
+    log: Log,
     seconds: float = MOST_SECONDS,
 ) -> Effect:
     """What subscriptions gain and lose of a log's events if one model takes the place of another."""
     from triplewire.matching.engine.index import Index  # which brings a compiler
 
-    found, began = Effect(seconds), time.monotonic()
+    found, end = Effect(Look(MOST_EVENTS, seconds)), time.monotonic() + seconds
     sides: tuple[list[Subscription], list[Subscription]] = ([], [])
     for revision in revisions:
-        if len(found.changes) >= MOST_SUBSCRIPTIONS or time.monotonic() > began + seconds / 2:
+        if len(found.changes) >= MOST_SUBSCRIPTIONS or time.monotonic() > end - seconds / 2:
             found.all_subscriptions = False
             break
         change = found.changes[revision.id] = Change(revision)
@@ -117,20 +106,10 @@ def effect(
     if not found.changes or before.content_hash == after.content_hash:
         return found
     old, new = Index.build(sides[0], before), Index.build(sides[1], after)
-    for stored, events in log:
-        if time.monotonic() > began + seconds:
-            found.all_events = False
-            break
-        found.positions.append(stored.position)
-        found.refused += events is None
-        for event in events or ():
-            if time.monotonic() > began + seconds:
-                found.all_events = False
-                return found
-            found.events += 1
-            told = {"event": event.id, "source": stored.source, "position": stored.position}
-            for id_, way in _differences(event, old, new):
-                found.changes[id_].add(way, told)
+    for stored, event in found.look.over(log, end):
+        told = {"event": event.id, "source": stored.source, "position": stored.position}
+        for id_, way in _differences(event, old, new):
+            found.changes[id_].add(way, told)
     return found
 
 

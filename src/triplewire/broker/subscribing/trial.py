@@ -49,6 +49,10 @@ SMALL = 16 * 1024
 """Events up to this size are kept once they are lifted."""
 
 
+Log = Iterable[tuple[StoredEvent, tuple[Event, ...] | None]]
+"""Positions of the log, each with the events that are there; None where they cannot be read."""
+
+
 class Recent:
     """The newest events of the log, lifted. Each is lifted once, unless it is large."""
 
@@ -103,18 +107,51 @@ class Recent:
 
 
 @dataclass
+class Look:
+    """A look at the newest events of the log, of so many positions and seconds at the most; and what it came to."""
+
+    most: int
+    seconds: float
+    events: int = 0
+    refused: int = 0
+    complete: bool = True
+    positions: list[int] = field(default_factory=list)
+
+    def over(self, log: Log, end: float) -> Iterator[tuple[StoredEvent, Event]]:
+        """The events of a log, each with where it stands, until a time by the clock that does not go back."""
+        for stored, events in log:
+            self.complete = time.monotonic() <= end
+            if not self.complete:
+                return
+            self.positions.append(stored.position)
+            self.refused += events is None
+            for event in events or ():
+                self.complete = time.monotonic() <= end
+                if not self.complete:
+                    return
+                self.events += 1
+                yield stored, event
+
+    def shown(self) -> dict[str, Any]:
+        return {
+            "events": self.events,
+            "refused": self.refused,
+            "complete": self.complete,
+            "limits": {"positions": self.most, "seconds": self.seconds},
+            "from": min(self.positions, default=None),
+            "to": max(self.positions, default=None),
+        }
+
+
+@dataclass
 class Tried:
-    """What came of trying: how many events, how many of them could not be read, and the matches, the newest first.
+    """What came of trying: how much was looked at, and the matches, the newest first.
 
     Of an interest, ``concepts`` are those that its words were taken for, and ``scores`` tells all events that come near
     it, whatever its threshold; of anything else they are None.
     """
 
-    seconds: float = MOST_SECONDS
-    events: int = 0
-    refused: int = 0
-    complete: bool = True
-    positions: list[int] = field(default_factory=list)
+    look: Look
     matches: list[dict[str, Any]] = field(default_factory=list)
     missed: dict[str, Any] | None = None
     """The newest event that does not match."""
@@ -130,35 +167,25 @@ def tried(
     most: int = MOST_EVENTS,
 ) -> Tried:
     """What a subscription would have matched of the newest events, under the model of today."""
-    matcher, found, end = make_matcher("engine", model), Tried(seconds), time.monotonic() + seconds
+    matcher, found, end = make_matcher("engine", model), Tried(Look(most, seconds)), time.monotonic() + seconds
     interest = _interest(subscription)
     if interest is not None:
         found.concepts, found.scores = list(_concepts(interest, model)), []
         nearest = replace(interest, threshold=min(0.0, interest.threshold))
         subscription = replace(subscription, alternatives=(_of(nearest),))
     matcher.add(subscription)
-    for stored, events in recent.newest(most):
-        found.complete = time.monotonic() <= end
-        if not found.complete:
-            break
-        found.positions.append(stored.position)
-        found.refused += events is None
-        for event in events or ():
-            found.complete = time.monotonic() <= end
-            if not found.complete:
-                return found
-            found.events += 1
-            match = next(iter(matcher.match(event, bindings=interest is None)), None)
-            if match is None and found.missed is not None:
-                continue
-            told = {"event": event.id, "source": stored.source, "position": stored.position}
-            told |= {"score": match.score if match else 0.0, "says": summary(event, model)}
-            if match is not None and found.scores is not None:
-                found.scores.append(told)
-            if match is not None and (interest is None or match.score > interest.threshold):
-                found.matches.append(told | {"bindings": match.bindings if interest is None else ({},)})
-            elif found.missed is None:
-                found.missed = told
+    for stored, event in found.look.over(recent.newest(most), end):
+        match = next(iter(matcher.match(event, bindings=interest is None)), None)
+        if match is None and found.missed is not None:
+            continue
+        told = {"event": event.id, "source": stored.source, "position": stored.position}
+        told |= {"score": match.score if match else 0.0, "says": summary(event, model)}
+        if match is not None and found.scores is not None:
+            found.scores.append(told)
+        if match is not None and (interest is None or match.score > interest.threshold):
+            found.matches.append(told | {"bindings": match.bindings if interest is None else ({},)})
+        elif found.missed is None:
+            found.missed = told
     return found
 
 
@@ -234,14 +261,7 @@ def trial(
         "means": sentence(subscription, model),
         "warnings": list(subscription.warnings),
         **family,
-        "tried": {
-            "events": found.events,
-            "refused": found.refused,
-            "complete": found.complete,
-            "limits": {"positions": most, "seconds": found.seconds},
-            "from": min(found.positions, default=None),
-            "to": max(found.positions, default=None),
-        },
+        "tried": found.look.shown(),
         "matched": len(found.matches),
         "samples": samples,
         "missed": found.missed and found.missed | {"explanation": link(record, found.missed)},
