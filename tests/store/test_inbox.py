@@ -31,7 +31,7 @@ def fill(store: Store, count: int, seed: int = 0) -> list[Notification]:
         for n in range(1, count + 1):
             moment = f"2026-01-01T{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}.000Z"
             connection.execute(update(notifications).where(notifications.c.number == n).values(created=moment))
-    return store.newest_notifications(count)
+    return store.inbox.newest(Wanted(), END, count)[0]
 
 
 def all_of(store: Store, wanted: Wanted, limit: int) -> list[int]:

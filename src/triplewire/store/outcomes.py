@@ -66,13 +66,6 @@ class Outcomes(Part):
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [notification_of(row) for row in rows]
 
-    def newest_notifications(self, limit: int, owner: str | None = None) -> list[Notification]:
-        """The newest notifications, or an owner's, the newest first."""
-        query = notified() if owner is None else notified().where(notifications.c.owner == owner)
-        with self._reading() as connection:
-            rows = connection.execute(query.order_by(notifications.c.number.desc()).limit(limit))
-            return [notification_of(row) for row in rows]
-
     def notification(self, number: int) -> Notification | None:
         """One notification."""
         with self._reading() as connection:

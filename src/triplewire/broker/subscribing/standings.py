@@ -17,6 +17,7 @@ from triplewire.concepts.model import ConceptModel
 from triplewire.errors import SubscriptionError
 from triplewire.lift.documents import write_json
 from triplewire.store import Revision
+from triplewire.store.inbox import END
 from triplewire.store.moments import now
 from triplewire.store.terms import state_of
 from triplewire.subscriptions.english import sentence
@@ -24,7 +25,6 @@ from triplewire.subscriptions.languages import parse_subscription
 
 MOST_COUNTED = 1000
 """What waits to be delivered is counted up to here."""
-END = (1 << 63) - 1
 LONGEST_TEXT = 200
 SubscriptionState = Literal["active", "paused", "expired"]
 Language = Literal["ops", "gtopss", "sparql", "filter", "interest"]

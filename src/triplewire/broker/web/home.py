@@ -12,6 +12,7 @@ from triplewire.broker.publishing.letters import shown_letter
 from triplewire.broker.state import Shared
 from triplewire.broker.web import examples
 from triplewire.broker.web.frame import PAGES, render
+from triplewire.store.inbox import END, Wanted
 from triplewire.store.rights import PUBLISH, SUBSCRIBE
 
 SHOWN = 20
@@ -35,7 +36,7 @@ def home(caller: Anybody, request: Request, shared: Shared) -> HTMLResponse:
     store = shared.store
     now = shared.rates.looks()[-1]
     hears, speaks = caller.may(SUBSCRIBE), caller.may(PUBLISH)
-    notifications = store.newest_notifications(SHOWN, caller.only) if hears else []
+    notifications = store.inbox.newest(Wanted(caller.only), END, SHOWN)[0] if hears else []
     letters = store.dead_letters(limit=REFUSED, publisher=caller.only, newest=True) if speaks else []
     knows_notebooks = NamedNode(f"{examples.AUCTION}NotebookPC") in shared.models.current().classes
     return render(

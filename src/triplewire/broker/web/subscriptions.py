@@ -15,10 +15,11 @@ from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.notifying.inbox import wanted
 from triplewire.broker.notifying.notifications import shown
 from triplewire.broker.state import Shared, State
-from triplewire.broker.subscribing.standings import END, MOST_COUNTED, fitting, standings
+from triplewire.broker.subscribing.standings import MOST_COUNTED, fitting, standings
 from triplewire.broker.web.frame import render
 from triplewire.errors import SubscriptionError
 from triplewire.lift.documents import write_json
+from triplewire.store.inbox import END
 from triplewire.store.terms import MEMBERS
 from triplewire.subscriptions.languages import LANGUAGES, parse_subscription
 from triplewire.subscriptions.picture import picture
