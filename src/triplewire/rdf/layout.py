@@ -2,28 +2,23 @@
 
 Every arrow runs from layer to layer. Its label has a place of its own in a layer between those of the boxes, and
 wherever the arrow passes a layer it has a place there too. So nothing lies on anything else.
-
-Inside, a place has an extent ``along`` the arrows and one ``across`` them; which of the two is x is decided at the end.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from triplewire.rdf.layers import Place, advance, spread, untangle
+
 Direction = Literal["right", "down"]
 
-_SWEEPS = 12
-_GAP = 22.0  # between layers, at least; more where arrows are steep
-_STEEPEST = 80.0
 _NARROWEST = 2.5  # between arrows side by side; if it were less, they begin or end in one point
 _APART = 24.0  # between parts with no connection
 _LOOP = 20.0  # how far an arrow from a box to itself stands out
-_STRAIGHT = 6.0  # how much more a passing arrow wants to be straight than a box wants to be centred
 
 
 class Size(NamedTuple):
@@ -151,52 +146,33 @@ def _connected(sizes: Mapping[str, Size], links: Sequence[Link], root: str | Non
     rank = {name: n for n, name in enumerate(met)}
     ordered = [(rank[name], place) for name, place in boxes.items()]
     ordered += [(rank[forward[n][1]], place) for n, chain in chains.items() for place in chain[1:-1]]
-    layers: list[list[_Place]] = [[] for _ in range(1 + max((p.layer for _, p in ordered), default=0))]
+    layers: list[list[Place]] = [[] for _ in range(1 + max((p.layer for _, p in ordered), default=0))]
     for _, place in sorted(ordered, key=lambda pair: pair[0]):
         layers[place.layer].append(place)
 
-    _untangle(layers)
-    _spread(layers)
-    _advance(layers)
+    untangle(layers)
+    spread(layers)
+    advance(layers)
     return _drawn(boxes, chains, forward, links, loops, turned)
 
 
-@dataclass(eq=False)
-class _Place:
-    """Room in a layer: for a box, for a label, or for an arrow that passes by."""
-
-    layer: int
-    along: float = 0.0
-    half: float = 0.0  # half the extent across
-    beyond: float = 0.0  # further room across, for arrows from a box to itself
-    margin: float = 4.0
-    passing: bool = False  # no box: an arrow's, with its label or without
-    label: bool = False
-    before: list[_Place] = field(default_factory=list)
-    after: list[_Place] = field(default_factory=list)
-    index: int = 0
-    across: float = 0.0  # of the centre
-    start: float = 0.0
-    band: tuple[float, float] = (0.0, 0.0)  # of the whole layer
-
-
-def _box(size: Size, loops: list[Link], layer: int, turned: bool) -> _Place:
+def _box(size: Size, loops: list[Link], layer: int, turned: bool) -> Place:
     along, across = _turn(size, turned)
     labels = [_turn(link.label or Size(0, 0), turned) for link in loops]
     along = max(along, len(loops) * (max((label[0] for label in labels), default=0.0) + 8), 28.0 * len(loops))
     beyond = _LOOP + max(label[1] for label in labels) + 2 if loops else 0.0
-    return _Place(layer, along, across / 2, beyond, margin=10.0 if turned else 7.0)
+    return Place(layer, along, across / 2, beyond, margin=10.0 if turned else 7.0)
 
 
-def _chain(label: Size | None, low: int, high: int, turned: bool) -> Iterator[_Place]:
+def _chain(label: Size | None, low: int, high: int, turned: bool) -> Iterator[Place]:
     """An arrow's places in the layers between its ends, one of them with its label."""
     middle = (low + high) // 4 * 2 + 1
     for layer in range(low + 1, high):
         if label and layer == middle:
             along, across = _turn(label, turned)
-            yield _Place(layer, along + 6, across / 2, margin=6.0 if turned else 2.0, passing=True, label=True)
+            yield Place(layer, along + 6, across / 2, margin=6.0 if turned else 2.0, passing=True, label=True)
         else:
-            yield _Place(layer, passing=True)
+            yield Place(layer, passing=True)
 
 
 def _turn(size: Size, turned: bool) -> tuple[float, float]:
@@ -260,124 +236,9 @@ def _layers(names: list[str], pairs: list[tuple[str, str]], root: str | None) ->
     return layer
 
 
-def _untangle(layers: list[list[_Place]]) -> None:
-    """Order the places of each layer by the mean of their neighbours', up and down, and keep the best order seen."""
-    _number(layers)
-    best, fewest = [list(layer) for layer in layers], _crossings(layers)
-    for sweep in range(_SWEEPS):
-        if not fewest:
-            break
-        down, turn_ties = sweep % 2 == 0, sweep % 4 >= 2
-        for layer in layers if down else reversed(layers):
-            if turn_ties:
-                layer.reverse()
-            layer.sort(key=lambda place: _mean(place, place.before if down else place.after))
-            _number([layer])
-        if (crossings := _crossings(layers)) < fewest:
-            best, fewest = [list(layer) for layer in layers], crossings
-    layers[:] = best
-    _number(layers)
-
-
-def _number(layers: Iterable[list[_Place]]) -> None:
-    for layer in layers:
-        for index, place in enumerate(layer):
-            place.index = index
-
-
-def _mean(place: _Place, neighbours: list[_Place]) -> float:
-    return sum(other.index for other in neighbours) / len(neighbours) if neighbours else place.index
-
-
-def _crossings(layers: list[list[_Place]]) -> int:
-    """How many pairs of arrows cross: per layer, the inversions among the ends of the arrows that leave it."""
-    count = 0
-    for layer in layers:
-        ends: list[int] = []
-        for place in layer:
-            indexes = sorted(other.index for other in place.after)
-            count += sum(len(ends) - bisect_right(ends, index) for index in indexes)
-            for index in indexes:
-                insort(ends, index)
-    return count
-
-
-def _spread(layers: list[list[_Place]]) -> None:
-    """Give every place its position across: near its neighbours, in the layer's order, without overlaps."""
-    for layer in layers:
-        _settle(layer, lambda _: (0.0, 1.0))
-    sweeps = [(_before, layers), (_after, layers[::-1])] * _SWEEPS + [(_around, layers)] * 2
-    for pull, order in sweeps:
-        for layer in order:
-            _settle(layer, pull)
-    top = min((place.across - place.half for layer in layers for place in layer), default=0.0)
-    for layer in layers:
-        for place in layer:
-            place.across -= top
-
-
-def _before(place: _Place) -> tuple[float, float]:
-    return _pull(place, place.before)
-
-
-def _after(place: _Place) -> tuple[float, float]:
-    return _pull(place, place.after)
-
-
-def _around(place: _Place) -> tuple[float, float]:
-    return _pull(place, place.before + place.after if place.passing or not place.after else place.after)
-
-
-def _pull(place: _Place, neighbours: list[_Place]) -> tuple[float, float]:
-    """Where a place wants to be, and how much."""
-    weights = [_STRAIGHT if place.passing and other.passing else 1.0 for other in neighbours]
-    total = sum(weights)
-    if not total:
-        return place.across, 0.1
-    return sum(w * other.across for w, other in zip(weights, neighbours, strict=True)) / total, total
-
-
-def _settle(layer: list[_Place], pull: Callable[[_Place], tuple[float, float]]) -> None:
-    """Move a layer's places as near to where they want to be as their order and sizes allow, in least squares.
-
-    Neighbours that want to overlap form a group, which stands where its members want to be on average.
-    """
-    groups: list[tuple[float, float, int]] = []  # position, weight, number of members
-    offsets: list[float] = []
-    offset = 0.0
-    for n, place in enumerate(layer):
-        if n:
-            above = layer[n - 1]
-            offset += above.half + above.beyond + above.margin + place.margin + place.half
-        offsets.append(offset)
-        wanted, weight = pull(place)
-        group = (wanted - offset, weight, 1)
-        while groups and groups[-1][0] >= group[0]:
-            position, more, members = groups.pop()
-            mean = (position * more + group[0] * group[1]) / (more + group[1])
-            group = (mean, more + group[1], members + group[2])
-        groups.append(group)
-    positions = [position for position, _, members in groups for _ in range(members)]
-    for place, position, offset in zip(layer, positions, offsets, strict=True):
-        place.across = position + offset
-
-
-def _advance(layers: list[list[_Place]]) -> None:
-    """Give every layer its band along the arrows; the steeper the arrows before it, the further away."""
-    end = 0.0
-    for n, layer in enumerate(layers):
-        if n:
-            steep = max((abs(place.across - other.across) for place in layer for other in place.before), default=0.0)
-            end += min(_STEEPEST, _GAP + 0.12 * steep)
-        start, end = end, end + max((place.along for place in layer), default=0.0)
-        for place in layer:
-            place.band = (start, end)
-            place.start = start + (end - start - place.along) / 2 if place.label else start
-
-
 def _drawn(
-    boxes: Mapping[str, _Place],
-    chains: Mapping[int, list[_Place]],
+    boxes: Mapping[str, Place],
+    chains: Mapping[int, list[Place]],
     forward: Mapping[int, tuple[str, str]],
     links: Sequence[Link],
     loops: Mapping[str, list[int]],
@@ -416,9 +277,9 @@ def _drawn(
     return Layout(rects, tuple(routes[n] for n in range(len(links))), _extent(rects.values(), routes.values()))
 
 
-def _ports(ends: Mapping[int, tuple[_Place, _Place]]) -> dict[int, float]:
+def _ports(ends: Mapping[int, tuple[Place, Place]]) -> dict[int, float]:
     """Where on its box each arrow begins or ends: side by side, in the order of the places they come from or go to."""
-    at: dict[_Place, list[int]] = defaultdict(list)
+    at: dict[Place, list[int]] = defaultdict(list)
     for n, (box, _) in ends.items():
         at[box].append(n)
     ports: dict[int, float] = {}
@@ -432,8 +293,8 @@ def _ports(ends: Mapping[int, tuple[_Place, _Place]]) -> dict[int, float]:
 
 
 def _curves(
-    chain: list[_Place], leaving: float, entering: float
-) -> tuple[list[list[tuple[float, float]]], _Place | None]:
+    chain: list[Place], leaving: float, entering: float
+) -> tuple[list[list[tuple[float, float]]], Place | None]:
     """An arrow through its places: straight within a layer, bent between two, broken where its label stands."""
     first, *middle, last = chain
     here = (first.start + first.along, leaving)
