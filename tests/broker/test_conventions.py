@@ -97,11 +97,21 @@ def test_a_parameter_that_does_not_exist_is_refused_and_those_that_do_are_named(
 
 
 def test_an_ontology_replaces_the_one_that_its_author_saw(broker: httpx.Client) -> None:
+    for unseen in ("*", '"old"'):
+        early = broker.post("/v1/ontologies", content=f"{ONTOLOGY} ex:Toy .", headers=TURTLE | {"If-Match": unseen})
+        assert early.status_code == 412
     first = broker.post("/v1/ontologies", content=f"{ONTOLOGY} ex:Computer .", headers=TURTLE)
     assert (first.headers["location"], first.status_code) == ("/v1/ontologies/1", 201)
     seen = TURTLE | {"If-Match": first.headers["etag"]}
-    assert broker.post("/v1/ontologies", content=f"{ONTOLOGY} ex:Machine .", headers=seen).status_code == 201
-    assert broker.post("/v1/ontologies", content=f"{ONTOLOGY} ex:Toy .", headers=seen).status_code == 412
+
+    def put(kind: str) -> int:
+        return broker.post("/v1/ontologies", content=f"{ONTOLOGY} ex:{kind} .", headers=seen).status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(put, ("Machine", "Toy", "Tool", "Thing"))) == [201, 412, 412, 412]
+    restore = partial(broker.post, "/v1/ontologies/1/restore", json={})
+    assert restore(headers={"If-Match": seen["If-Match"]}).status_code == 412
+    assert restore(headers={"If-Match": broker.get("/v1/ontologies/2").headers["etag"]}).status_code == 201
 
 
 def requests() -> dict[str, tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -161,6 +171,17 @@ def test_a_key_is_its_callers_own_and_good_for_a_day(
 def test_a_request_that_failed_may_be_mended_under_the_same_key(broker: httpx.Client) -> None:
     assert broker.post("/v1/subscriptions", json={"language": "ops"}, headers=KEY).status_code == 422
     assert broker.post("/v1/subscriptions", json=subscription(), headers=KEY).status_code == 201
+
+
+def test_what_was_only_tried_out_under_a_key_can_be_done_under_it(broker: httpx.Client, store: Store) -> None:
+    for what in requests():
+        path, sent, _ = requests()[what]
+        sent["headers"] = sent["headers"] | {"Idempotency-Key": what}
+        answers = [broker.post(path, params={"dry-run": dry}, **sent) for dry in (True, True, False, False)]
+        assert [one.status_code for one in answers[:2]] == [200, 200]
+        assert answers[2].status_code in (201, 202)
+        assert answers[3].json() == answers[2].json()
+    assert (store.last_position(), len(store.subscriptions()), len(store.ontologies())) == (1, 1, 1)
 
 
 def test_a_broker_that_died_before_it_answered_does_the_same_when_asked_again(

@@ -117,6 +117,31 @@ def test_the_same_ontology_again_is_no_new_version(store):
     assert (newer.version, newer.since) == (2, 1)
 
 
+def test_of_many_who_replace_the_ontology_that_they_saw_one_does(store, store_url):
+    seen = store.put_ontology([])
+    begin, refused = threading.Barrier(4), []
+
+    def unchanged(current):
+        if current.version != seen.version:
+            raise UsageError("it is another one by now")
+
+    def replace(number):
+        with closing(Store(store_url)) as own:
+            document = {"name": "a.ttl", "media_type": "text/turtle", "text": f"# {number}"}
+            begin.wait()
+            try:
+                own.put_ontology([document], check=unchanged)
+            except UsageError:
+                refused.append(number)
+
+    threads = [threading.Thread(target=replace, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(refused), len(store.ontologies())) == (3, 2)
+
+
 def test_whoever_follows_the_log_sees_all_of_many_writers_in_order(store, store_url):
     """A position must not be seen before those below it: who reads on from there would never see them."""
 

@@ -15,6 +15,7 @@ from triplewire.store.marks import mark, set_mark
 from triplewire.store.records import LOCAL, Ontology, StoredProposal
 from triplewire.store.tables import ontologies
 from triplewire.store.versions import (
+    Check,
     forget,
     learn,
     learnt_in,
@@ -34,13 +35,20 @@ NEWEST = 1 << 62
 class Ontologies(Part):
     """The ontology versions and the proposals of a store."""
 
-    def put_ontology(self, documents: Sequence[Mapping[str, str]], author: str = LOCAL, reason: str = "") -> Ontology:
+    def put_ontology(
+        self,
+        documents: Sequence[Mapping[str, str]],
+        author: str = LOCAL,
+        reason: str = "",
+        check: Check = lambda _: None,
+    ) -> Ontology:
         """Make these documents the ontology for the events to come. The same documents again change nothing.
 
-        What was learnt stays beside them.
+        What was learnt stays beside them. If ``check`` refuses the version that there is, all stays as it is; nothing
+        else is written in between.
         """
         with self._writing() as connection:
-            return put_version(connection, documents, author, reason)
+            return put_version(connection, documents, author, reason, check)
 
     def learn(self, triples: Iterable[Triple], author: str, reason: str) -> Ontology:
         """Add statements to the ontology for the events to come."""
@@ -52,10 +60,13 @@ class Ontologies(Part):
         with self._writing() as connection:
             return forget(connection, triples, author, reason)
 
-    def restore(self, earlier: Ontology, author: str, reason: str) -> Ontology:
-        """Have the ontology say for the events to come what it said in an earlier version, what was learnt included."""
+    def restore(self, earlier: Ontology, author: str, reason: str, check: Check = lambda _: None) -> Ontology:
+        """Have the ontology say for the events to come what it said in an earlier version, what was learnt included.
+
+        Unless ``check`` refuses the version that there is.
+        """
         with self._writing() as connection:
-            return restore(connection, earlier, author, reason)
+            return restore(connection, earlier, author, reason, check)
 
     def learnt_in(self, triples: Sequence[Triple]) -> dict[Triple, Ontology]:
         """The versions in which statements came to be known, of those that were learnt."""

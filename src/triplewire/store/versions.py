@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -17,6 +17,8 @@ from triplewire.store.records import Ontology
 from triplewire.store.tables import documents, learnt, ontologies
 
 Document = Mapping[str, str]
+Check = Callable[[Ontology | None], None]
+"""Is told the version that is to be replaced; if it raises an error, that one stays."""
 
 AT_ONCE = 1000
 """So many statements are asked for at once."""
@@ -57,10 +59,12 @@ def together(current: Ontology | None, given: Sequence[Document]) -> list[dict[s
     return [*map(dict, given), *kept]
 
 
-def put_version(connection: Connection, given: Sequence[Document], author: str, reason: str) -> Ontology:
+def put_version(
+    connection: Connection, given: Sequence[Document], author: str, reason: str, check: Check = lambda _: None
+) -> Ontology:
     """Make these documents, and what was learnt, the ontology for the events to come, unless they are already."""
     current = newest(connection)
-    return _write(connection, current, together(current, given), author, reason)
+    return _write(connection, current, together(current, given), author, reason, check)
 
 
 def learn(connection: Connection, triples: Iterable[Triple], author: str, reason: str) -> Ontology:
@@ -86,9 +90,11 @@ def having_forgotten(current: Ontology | None, triples: Iterable[Triple]) -> lis
     return _with_learnt(current, [line for line in learnt_lines(current) if line not in gone])
 
 
-def restore(connection: Connection, earlier: Ontology, author: str, reason: str) -> Ontology:
+def restore(
+    connection: Connection, earlier: Ontology, author: str, reason: str, check: Check = lambda _: None
+) -> Ontology:
     """Have the ontology say for the events to come what it said in an earlier version, what was learnt included."""
-    return _write(connection, newest(connection), earlier.documents, author, reason)
+    return _write(connection, newest(connection), earlier.documents, author, reason, check)
 
 
 def line_of(triple: Triple) -> str:
@@ -110,11 +116,17 @@ def _with_learnt(version: Ontology | None, lines: Iterable[str]) -> list[dict[st
 
 
 def _write(
-    connection: Connection, current: Ontology | None, whole: list[dict[str, str]], author: str, reason: str
+    connection: Connection,
+    current: Ontology | None,
+    whole: list[dict[str, str]],
+    author: str,
+    reason: str,
+    check: Check = lambda _: None,
 ) -> Ontology:
     """A version with these documents, unless the current one has them."""
     if current is not None and current.documents == whole:
         return current
+    check(current)
     digests = [_digest(document["text"]) for document in whole]
     for document, digest in zip(whole, digests, strict=True):
         connection.execute(insert_new(connection, documents).values(digest=digest, text=document["text"]))

@@ -26,6 +26,8 @@ from triplewire.store import Answer
 
 HEADER = "Idempotency-Key"
 KEPT_HEADERS = ("content-type", "location", "etag")
+MADE = (HTTPStatus.CREATED, HTTPStatus.ACCEPTED)
+"""What was made is kept; what was only tried out is not, and may be made under the same key."""
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -86,7 +88,7 @@ async def _once(request: Request, key: str, handle: Handler, limit: int) -> Resp
             return _again(before, digest, key)
         request.state.key = (*known, digest)  # a key may be used for something else, a day later
         response = await handle(Request(request.scope, _replayed(body)))
-        if response.status_code < 300:
+        if response.status_code in MADE:
             headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
             answer = Answer(digest, response.status_code, headers, bytes(response.body).decode())
             await asyncio.to_thread(shared.store.answers.keep, known[0], known[1], answer)

@@ -40,7 +40,9 @@ def tagged(content: Any, if_none_match: str | None, aside: Mapping[str, Any] = N
 
 
 def check_unchanged(content: Any, if_match: str | None) -> None:
-    """Refuse a change of something that is not as the client saw it."""
+    """Refuse a change of something that is not as the client saw it; None, if there is nothing to be changed."""
+    if if_match is not None and content is None:
+        raise ProblemError(HTTPStatus.PRECONDITION_FAILED, "there is none yet that could have this tag")
     if if_match is not None and not is_among(tag_of(content), if_match):
         detail = "it was changed since you read it; read it again, and see whether your change still makes sense"
         raise ProblemError(HTTPStatus.PRECONDITION_FAILED, detail, {"ETag": tag_of(content)})

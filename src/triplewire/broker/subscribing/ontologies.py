@@ -34,7 +34,7 @@ from triplewire.errors import OntologyError
 from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Ontology
 from triplewire.store.rights import SUBSCRIBE
-from triplewire.store.versions import together
+from triplewire.store.versions import Check, together
 
 ONTOLOGY_LIMIT = 64 * MEBIBYTE
 MOST_DIFFERENCES = 100
@@ -96,8 +96,7 @@ def put_ontology(
         raise OntologyError(f"{document['name']}: {'; '.join(candidate.model.report.warnings)}")
     if dry_run:
         return ExactJSONResponse(_trial(caller, candidate.model, shared))
-    check_unchanged(None if current is None else _whole(current), if_match)
-    made = shared.store.put_ontology([document], caller.acts_for(author), reason)
+    made = shared.store.put_ontology([document], caller.acts_for(author), reason, _unless_changed(if_match))
     if made.documents == documents:
         shared.models.keep(made.version, candidate)
     return _made(caller, shared, made)
@@ -144,15 +143,18 @@ def read_ontology(_: Anybody, shared: Shared, version: Version, if_none_match: I
 
 
 @router.post("/{version}/restore", status_code=HTTPStatus.CREATED, dependencies=[WITH_KEY])
-def restore_ontology(caller: Ontologist, shared: Shared, version: Version, body: Body) -> ExactJSONResponse:
+def restore_ontology(
+    caller: Ontologist, shared: Shared, version: Version, body: Body, if_match: IfMatch = None
+) -> ExactJSONResponse:
     """Have the ontology say for the events to come what it said in an earlier version.
 
     That is a new version: what was matched by the versions in between stays as it is. What was learnt since the
     earlier version is not in it. ``reason`` goes into the version. If the newest says the same, nothing changes.
+    With ``If-Match``, it replaces the version with that tag or none.
     """
     earlier = _found(shared, version)
-    why = reason_of(body) or f"as in version {version}"
-    return _made(caller, shared, shared.store.restore(earlier, caller.acts_for(body.get("author")), why))
+    author, why = caller.acts_for(body.get("author")), reason_of(body) or f"as in version {version}"
+    return _made(caller, shared, shared.store.restore(earlier, author, why, _unless_changed(if_match)))
 
 
 @router.get("/{version}/difference")
@@ -233,6 +235,11 @@ def _found(shared: State, version: int) -> Ontology:
     if ontology is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no ontology version {version}")
     return ontology
+
+
+def _unless_changed(if_match: str | None) -> Check:
+    """What refuses to replace a version that is not the one which the client saw."""
+    return lambda current: check_unchanged(None if current is None else _whole(current), if_match)
 
 
 def _whole(ontology: Ontology) -> dict[str, Any]:
