@@ -86,6 +86,20 @@ def test_text_subscription_and_period_are_searched_together(store: Store) -> Non
         assert all_of(store, wanted, rng.randint(1, 50)) == expected
 
 
+def test_what_somebody_was_told_of_a_subscription_stays_theirs_whoever_has_its_id_now(store: Store) -> None:
+    expected: dict[str, list[int]] = {"ann": [], "bob": [], "eve": []}
+    for number, owner in enumerate(("ann", "bob", "bob", "ann", "bob"), 1):
+        store.subscribe({"id": "a"}, owner)
+        [position] = store.append([("urn:x", f"e{number}", "{}")])
+        store.record([Outcome(position, f"e{number}", "a", 1.0, "[]")], [], position)
+        expected[owner].insert(0, number)
+        for who, own in expected.items():
+            assert all_of(store, Wanted(who, "a"), 1) == own
+            assert all_of(store, Wanted(who, "a", unread_by=who), 10) == own
+        store.unsubscribe("a")
+    assert all_of(store, Wanted("ann", "a"), 10) == [4, 1]
+
+
 def test_a_text_is_searched_for_in_so_many_at_a_time_and_found_in_the_end(store: Store) -> None:
     store.subscribe({"id": "a"}, "ann")
     count = SEARCHED + 10

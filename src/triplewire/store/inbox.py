@@ -15,8 +15,7 @@ from triplewire.store.database import Part, insert_new
 from triplewire.store.moments import first_since
 from triplewire.store.notifications import notification_of, notified, of_subscription
 from triplewire.store.records import Notification
-from triplewire.store.revisions import current
-from triplewire.store.tables import events, exceptions, notifications, readers
+from triplewire.store.tables import events, exceptions, notifications, readers, revisions
 
 SEARCHED = 2000
 """So many notifications are searched for a text at a time."""
@@ -52,8 +51,8 @@ class Inbox(Part):
         """
         asked = SEARCHED if wanted.text else limit + 1
         with self._reading() as connection:
-            if wanted.subscription is not None and _is_anothers(connection, wanted.subscription, wanted.owner):
-                return [], None
+            if wanted.subscription is not None and wanted.owner is not None:
+                before = min(before, _end(connection, wanted.subscription, wanted.owner))
             numbers = _numbers(connection, wanted, before, asked)
             query = notified().where(_number.in_(numbers), _saying(wanted.text)).order_by(_number.desc())
             found = [notification_of(row) for row in connection.execute(query.limit(limit + 1))]
@@ -154,10 +153,19 @@ def _excepted(wanted: Wanted) -> ColumnElement[bool]:
     return (exceptions.c.reader == wanted.unread_by) & (exceptions.c.number == _number)
 
 
-def _is_anothers(connection: Connection, subscription: str, owner: str | None) -> bool:
-    """Whether a subscription is somebody else's: all they were told would have to be looked through."""
-    standing = current(connection, subscription)
-    return owner is not None and standing is not None and standing.owner != owner
+def _end(connection: Connection, subscription: str, owner: str) -> int:
+    """Where that ends which an owner was told of a subscription.
+
+    The id may be somebody else's by now; all they were told would have to be looked through.
+    """
+    own = (revisions.c.id == subscription) & (revisions.c.owner == owner)
+    last = connection.execute(select(revisions.c.until).where(own).order_by(revisions.c.change.desc()).limit(1)).first()
+    if last is None:
+        return 0
+    if last.until is None:
+        return END
+    later = select(_number).where(notifications.c.position >= last.until)
+    return connection.scalar(later.order_by(notifications.c.position, _number).limit(1)) or END
 
 
 def _of(wanted: Wanted) -> ColumnElement[bool]:
