@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -9,12 +11,17 @@ from typing import Any
 
 from triplewire.concepts.catalogue import Catalogue
 from triplewire.concepts.model import ConceptModel
+from triplewire.concepts.outline import ALL_KINDS
 from triplewire.errors import SubscriptionError
 from triplewire.store import Revision, Store
 from triplewire.subscriptions.languages import parse_subscription
 
 KEPT = 4
 PAGE = 1000
+INTERVAL = 2.0
+"""Seconds between two looks for another ontology."""
+
+log = logging.getLogger(__name__)
 
 
 class Models:
@@ -39,7 +46,10 @@ class Models:
 
     def catalogue(self) -> Catalogue:
         """The model for the events to come, to look things up in."""
-        return self._found(self._store.ontology_version(self._store.last_position() + 1))
+        return self._found(self._newest())
+
+    def _newest(self) -> int:
+        return self._store.ontology_version(self._store.last_position() + 1)
 
     def keep(self, version: int, known: Catalogue) -> None:
         """Keep what was read of a version before it was one."""
@@ -48,6 +58,25 @@ class Models:
             self._kept.move_to_end(version)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+    async def keep_ready(self) -> None:
+        """Work out what people look up in a new ontology before they do: of a large one it takes seconds."""
+        ready = None
+        while True:
+            try:
+                newest = await asyncio.to_thread(self._newest)
+                if newest != ready:
+                    ready = newest
+                    await asyncio.to_thread(self._prepare, newest)
+            except Exception as error:  # whoever looks something up is told
+                log.error("the ontology cannot be made ready: %s", error)
+            await asyncio.sleep(INTERVAL)
+
+    def _prepare(self, version: int) -> None:
+        catalogue = self._found(version)
+        for kind in ALL_KINDS:
+            catalogue.section(kind).prepare()
+        catalogue.model.concepts_called("")
 
     def _found(self, version: int) -> Catalogue:
         with self._reading:  # a large ontology is read once, however many ask for it at once

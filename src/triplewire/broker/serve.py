@@ -141,6 +141,7 @@ async def _serve(
             group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer).run()),
             group.create_task(Poller(store, addresses, app.state.shared.publish).run()),
             group.create_task(app.state.shared.rates.keep_looking()),
+            group.create_task(app.state.shared.models.keep_ready()),
             group.create_task(keep_trimming(store, configuration.keep_days, configuration.keep_size)),
         ]
         if configuration.pipeline == "embedded":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -41,6 +42,7 @@ class Catalogue:
         self.definitions = definitions or {}
         self.prefixes = dict(prefixes or {})
         self._sections: dict[Kind, Section] = {}
+        self._making = threading.Lock()
 
     @classmethod
     def of_documents(cls, documents: Sequence[Mapping[str, str]]) -> Catalogue:
@@ -52,9 +54,10 @@ class Catalogue:
         return cls(model_of(triples), _definitions(triples), prefixes)
 
     def section(self, kind: Kind) -> Section:
-        if kind not in self._sections:
-            self._sections[kind] = Section(outline(self.model, kind), self.model)
-        return self._sections[kind]
+        with self._making:  # one is made once, however many ask for it at once
+            if kind not in self._sections:
+                self._sections[kind] = Section(outline(self.model, kind), self.model)
+            return self._sections[kind]
 
 
 def _definitions(triples: Iterable[Triple]) -> dict[Resource, tuple[Literal, ...]]:
@@ -71,6 +74,10 @@ class Section:
     def __init__(self, whole: Outline, model: ConceptModel) -> None:
         self.outline = whole
         self._model = model
+
+    def prepare(self) -> None:
+        """Work out what a search needs, so that the first one need not wait for it."""
+        _ = self._words, self.outline.children, self.outline.tops
 
     @cached_property
     def _words(self) -> Mapping[NamedNode, tuple[str, ...]]:
