@@ -67,7 +67,9 @@ def test_a_mistake_is_told(tmp_path, arguments, words):
     assert (found.returncode, words in found.stderr) == (2, True), found.stderr
 
 
-def test_a_broker_that_others_can_reach_is_not_started_without_users(tmp_path):
-    found = run("serve", "--host", "0.0.0.0", "--port", "0", "--home", tmp_path)
+@pytest.mark.parametrize("reached", [("--host", "0.0.0.0"), ("--public-url", "https://tw.example.org")])
+def test_a_broker_that_others_can_reach_is_not_started_without_users(tmp_path, reached):
+    found = run("serve", *reached, "--port", "0", "--home", tmp_path)
     assert found.returncode == 2
+    assert f"on {reached[1]} others can reach the broker" in found.stderr
     assert "`triplewire user add NAME --admin --home" in found.stderr

@@ -79,7 +79,7 @@ class Configuration:
     )
     public_url: str = row(
         "",
-        "Where others reach the broker, for links in mail and feeds, such as `https://triplewire.example.org`.",
+        "Where others reach the broker, perhaps through a proxy, and what links in mail lead to: `https://tw.example.org`.",
         shown="the address that it listens on",
     )
     smtp_host: str | None = row(None, "The server that mail is sent through; without it none is sent.")

@@ -28,6 +28,7 @@ def test_a_name_that_somebody_had_lead_here_is_refused(broker: httpx.Client, hos
 def test_the_name_that_was_asked_for_is_known_and_elsewhere_any() -> None:
     assert {"localhost", "127.0.0.1", "[::1]", "mine", "127.0.1.1"} == set(hosts_of("mine", "127.0.1.1"))
     assert "[::1]" in hosts_of("::1", "::1")
+    assert "tw.example.org" in hosts_of("localhost", "127.0.0.1", "https://tw.example.org:8443/")
     assert hosts_of("0.0.0.0", "0.0.0.0") == hosts_of("::", "::") == ("*",)
 
 

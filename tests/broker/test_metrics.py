@@ -6,14 +6,18 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.pipeline.world import offer
-from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.operations.health import report
-from triplewire.broker.operations.metrics import exposition
+from triplewire.broker.operations.meters import Meters
+from triplewire.broker.operations.metrics import Told
 from triplewire.store import Outcome, Store, Webhook, store_url
 
+ROOT = Path(__file__).parents[2]
 REPORT = {
     "at": 0,
     "batch": 7,
@@ -28,7 +32,6 @@ REPORT = {
     "version": '2@"7',
     "work": {"nodes visited": 99},
 }
-SAMPLE = re.compile(r'([a-z_]+)((?:\{[a-z]+="(?:[^"\\\n]|\\.)*"\})?) (\d+(?:\.\d+)?(?:e[+-]?\d+)?)')
 
 
 @pytest.fixture
@@ -40,17 +43,19 @@ def store(tmp_path: Path):
     made.close()
 
 
-def samples(store: Store, report) -> dict[str, float]:
+def samples(store: Store, report=None, meters: Meters | None = None) -> dict[str, float]:
+    """What Prometheus's own parser reads of what we tell."""
+    text = generate_latest(Told(store, report, meters or Meters())).decode()
     found = {}
-    for line in exposition(store, report):
-        if not line.startswith("#"):
-            name, labels, value = SAMPLE.fullmatch(line).groups()
-            found[name.removeprefix("triplewire_") + labels] = float(value)
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = "".join(f"{{{name}={value}}}" for name, value in sorted(sample.labels.items()))
+            found[sample.name.removeprefix("triplewire_") + labels] = sample.value
     return found
 
 
 def test_the_log_is_told_whether_a_pipeline_runs_or_not(store: Store) -> None:
-    assert samples(store, None) == {
+    assert samples(store) == {
         "log_position": 3,
         "pipeline_position": 2,
         "pipeline_lag_events": 1,
@@ -61,10 +66,10 @@ def test_the_log_is_told_whether_a_pipeline_runs_or_not(store: Store) -> None:
 def test_what_the_pipeline_reports_is_told(store: Store, tmp_path: Path) -> None:
     (tmp_path / "pipeline.json").write_text(json.dumps(REPORT))
     told = samples(store, report(tmp_path))
-    assert told['pipeline_batch_seconds_total{stage="addBatch"}'] == 0.75
-    assert told['pipeline_stage_seconds_total{stage="lift"}'] == 0.5
-    assert told['pipeline_work_total{kind="nodes visited"}'] == 99
-    assert told['pipeline_index_info{version="2@\\"7"}'] == 1
+    assert told["pipeline_batch_seconds_total{stage=addBatch}"] == 0.75
+    assert told["pipeline_stage_seconds_total{stage=lift}"] == 0.5
+    assert told["pipeline_work_total{kind=nodes visited}"] == 99
+    assert told['pipeline_index_info{version=2@"7}'] == 1
     assert (told["pipeline_events_total"], told["pipeline_batches_total"]) == (12, 3)
     assert told["pipeline_report_age_seconds"] > 1e9
 
@@ -79,18 +84,36 @@ def test_what_is_sent_is_told_by_channel(store: Store) -> None:
     store.subscribe({"id": "s"}, webhook=Webhook("https://x.example/", "whsec_"))
     [position] = store.append([offer(9)])
     store.record([Outcome(position, "e9", "s", 1.0, "[]")], [], position)
-    meters.received["webhook"] += 3
-    meters.failed["email"] += 1
+    meters.received.labels("webhook").inc(3)
+    meters.failed.labels("email").inc()
     for seconds in (0.01, 0.3, 9999):
-        meters.waits["webhook"].observe(seconds)
-    lines = list(exposition(store, None, meters))
-    for line in (
-        'triplewire_delivery_received_total{channel="webhook"} 3.0',
-        'triplewire_delivery_failed_total{channel="email"} 1.0',
-        'triplewire_delivery_pending{channel="webhook"} 1.0',
-        'triplewire_delivery_seconds_bucket{channel="webhook",le="0.05"} 1',
-        'triplewire_delivery_seconds_bucket{channel="webhook",le="0.5"} 2',
-        'triplewire_delivery_seconds_bucket{channel="webhook",le="+Inf"} 3',
-        'triplewire_delivery_seconds_count{channel="webhook"} 3',
-    ):
-        assert line in lines
+        meters.waits.labels("webhook").observe(seconds)
+    told = samples(store, None, meters)
+    assert told["delivery_received_total{channel=webhook}"] == 3
+    assert told["delivery_failed_total{channel=email}"] == 1
+    assert told["delivery_pending{channel=webhook}"] == 1
+    bounds = ("0.05", "0.5", "+Inf")
+    assert [told[f"delivery_seconds_bucket{{channel=webhook}}{{le={bound}}}"] for bound in bounds] == [1, 2, 3]
+    assert told["delivery_seconds_count{channel=webhook}"] == 3
+
+
+def test_requests_are_counted_by_the_template_of_their_route(broker: httpx.Client) -> None:
+    for id_ in ("a", "b"):
+        assert broker.get(f"/v1/subscriptions/{id_}").status_code == 404
+    broker.get("/who/knows/what")
+    broker.request("BREW", "/v1/subscriptions")
+    told = broker.get("/metrics").text.splitlines()
+    plain = broker.get("/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    route = 'method="GET",route="/v1/subscriptions/{subscription_id:path}"'
+    assert f'triplewire_requests_total{{{route},status="404"}} 2.0' in told
+    assert f"triplewire_request_seconds_count{{{route}}} 2.0" in told
+    assert 'triplewire_requests_total{method="GET",route="",status="404"} 1.0' in told
+    assert not any("BREW" in line or "knows" in line for line in told)
+    assert plain.text.endswith("# EOF\n")
+
+
+def test_the_manual_has_every_metric_and_no_other(store: Store) -> None:
+    manual = (ROOT / "docs/guide/operations.md").read_text().partition("## What to watch")[2].partition("```")[0]
+    told = Told(store, REPORT, Meters()).collect()
+    suffixes = {"counter": "_total", "info": "_info"}
+    assert set(re.findall(r"`(triplewire_\w+)", manual)) == {one.name + suffixes.get(one.type, "") for one in told}

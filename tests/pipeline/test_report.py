@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from prometheus_client import generate_latest
 from pyspark.sql import SparkSession
 
 from tests.pipeline.test_stream import catch_up, settings, streaming  # noqa: F401 (a fixture)
 from tests.pipeline.world import cheaper, eventually, offer
 from triplewire.broker.operations.health import report as shown
-from triplewire.broker.operations.metrics import exposition
+from triplewire.broker.operations.meters import Meters
+from triplewire.broker.operations.metrics import Told
 from triplewire.pipeline.report import REPORT, Reporter
 from triplewire.pipeline.stream import NAME
 from triplewire.store import Store
@@ -35,7 +37,8 @@ def test_a_batch_is_reported_with_its_rate_its_stages_and_the_work(
     assert report["work"]["candidates verified"] == 30
     assert report["seconds_total"]["addBatch"] >= report["seconds"]["addBatch"] > 0
     assert report["events_per_second"] > 0
-    lines = (line.rsplit(" ", 1) for line in exposition(store, shown(tmp_path)) if not line.startswith("#"))
+    text = generate_latest(Told(store, shown(tmp_path), Meters())).decode()
+    lines = (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     told = {name.removeprefix("triplewire_pipeline_"): float(value) for name, value in lines}
     assert (told["events_total"], told["lag_events"], told['index_info{version="0@1"}']) == (30, 0, 1)
     stages = {name: told[f'stage_seconds_total{{stage="{name}"}}'] for name in ("read", "lift", "match", "write")}

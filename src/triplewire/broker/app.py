@@ -15,7 +15,6 @@ from triplewire.broker.access.users import at_work
 from triplewire.broker.delivery import deliveries, hub, mailboxes
 from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.mailer import Mailer
-from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.http.openapi import check_parameters, describe
 from triplewire.broker.http.problems import answer_with_problems
 from triplewire.broker.http.requests import Hosts, Requests
@@ -23,6 +22,7 @@ from triplewire.broker.model import Models
 from triplewire.broker.notifying import feeds, inbox, less, notifications
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations import activity, health, metrics
+from triplewire.broker.operations.meters import Meters
 from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
@@ -72,7 +72,7 @@ def create_app(
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
-    Questions to mailboxes are sent by the ``mailer``; ``meters`` are those of the dispatcher.
+    Questions to mailboxes are sent by the ``mailer``; ``meters`` are shared with the dispatcher.
     Nothing is taken in beyond the ``limits``, and of no user more than ``quotas`` says. ``pipeline`` tells how it
     stands with it, if we have it run.
     Health and metrics are open to all, unless they are ``watched_elsewhere``, by an application of their own.
@@ -109,7 +109,7 @@ def create_app(
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)
-    app.add_middleware(Requests, headers=SECURITY_HEADERS)
+    app.add_middleware(Requests, headers=SECURITY_HEADERS, meters=app.state.shared.meters)
     return app
 
 
@@ -121,5 +121,5 @@ def create_watch(app: FastAPI, hosts: Iterable[str]) -> FastAPI:
     for room in (health, metrics):
         watch.include_router(room.router)
     watch.add_middleware(Hosts, hosts=hosts)
-    watch.add_middleware(Requests, headers=SECURITY_HEADERS)
+    watch.add_middleware(Requests, headers=SECURITY_HEADERS, meters=app.state.shared.meters)
     return watch

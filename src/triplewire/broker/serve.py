@@ -13,6 +13,7 @@ import socket
 import sys
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -22,9 +23,9 @@ from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app, create_watch
 from triplewire.broker.delivery.addresses import Addresses, networks
 from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.broker.delivery.mailer import Mailer
-from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.notifying.words import line
 from triplewire.broker.operations.logs import set_up
+from triplewire.broker.operations.meters import Meters
 from triplewire.broker.operations.retention import keep_trimming
 from triplewire.broker.publishing.poller import Poller
 from triplewire.broker.publishing.pressure import MEBIBYTE, Limits
@@ -69,9 +70,11 @@ def serve(configuration: Configuration) -> None:
 
 def _check_users(configuration: Configuration, store: Store, listener: socket.socket) -> None:
     """Refuse to be there for everybody on the network while whoever comes may do everything."""
-    if not is_loopback(listener) and not store.users.any():
+    public = configuration.public_url
+    local = is_loopback(listener) and (not public or _in_address(urlsplit(public).hostname or "") in LOOPBACK)
+    if not local and not store.users.any():
         raise UsageError(
-            f"on {configuration.host} others can reach the broker, and it has no users yet; make one with "
+            f"on {public or configuration.host} others can reach the broker, and it has no users yet; make one with "
             f"`triplewire user add NAME --admin --home {configuration.home}`, and a token for them with "
             f"`triplewire token add NAME --home {configuration.home}`"
         )
@@ -110,7 +113,7 @@ async def _serve(
     home = configuration.home
     lifting = load_lifting(home / "lifting")
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
-    hosts = hosts_of(configuration.host, listener.getsockname()[0])
+    hosts = hosts_of(configuration.host, listener.getsockname()[0], configuration.public_url)
     mailer, meters = _mailer(configuration, listener), Meters()
     app = create_app(
         store,
@@ -226,11 +229,15 @@ async def _tell_first_notifications(store: Store) -> None:
         say(f"✗ {letter.id}: {letter.reason}")
 
 
-def hosts_of(host: str, bound: str) -> tuple[str, ...]:
-    """What the broker may be called by, given the host that was asked for and the address that it came to."""
+def hosts_of(host: str, bound: str, public_url: str = "") -> tuple[str, ...]:
+    """What the broker may be called by, given the host that was asked for and the address that it came to.
+
+    Where it stands behind a proxy, that is by its public name, too.
+    """
     if not ipaddress.ip_address(bound).is_loopback:
         return ANY_HOST
-    return (*LOOPBACK, _in_address(host), _in_address(bound))
+    public = urlsplit(public_url).hostname
+    return (*LOOPBACK, _in_address(host), _in_address(bound), *([_in_address(public)] if public else []))
 
 
 def is_loopback(listener: socket.socket) -> bool:

@@ -15,10 +15,10 @@ from triplewire.broker.access.gate import Caller, Gate
 from triplewire.broker.access.quotas import Allowance
 from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.mailer import Mailer
-from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import Models
 from triplewire.broker.notifying.feed import Feed
+from triplewire.broker.operations.meters import Meters
 from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing.pressure import Pressure
 from triplewire.broker.publishing.publisher import Publisher

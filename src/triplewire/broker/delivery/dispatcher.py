@@ -23,11 +23,11 @@ from triplewire.broker.delivery.circuits import Circuit, Circuits
 from triplewire.broker.delivery.hub import WebSub
 from triplewire.broker.delivery.mail import Mail
 from triplewire.broker.delivery.mailer import Mailer
-from triplewire.broker.delivery.meters import Meters
 from triplewire.broker.delivery.parcels import Parcel, is_joined, parcels, portion
 from triplewire.broker.delivery.retries import Answer, failed, no_answer
 from triplewire.broker.delivery.slots import Slots
 from triplewire.broker.operations.logs import tell
+from triplewire.broker.operations.meters import Meters
 from triplewire.broker.together import Together
 from triplewire.lift.lifting import DEFAULT, Lifting
 from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Store, moment_of
@@ -211,7 +211,7 @@ class Dispatcher:
 
     def _came_of(self, known: Delivery, parcel: Parcel, answer: Answer) -> Attempt:
         if answer.reason:
-            self._meters.failed[known.channel] += 1
+            self._meters.failed.labels(known.channel).inc()
             return failed(known, parcel, answer, self._clock(), self._jitter())
         self._count(known, parcel)
         now = self._clock()
@@ -220,11 +220,11 @@ class Dispatcher:
         return replace(received, omitted=parcel.suppressed, told=parcel.told)
 
     def _count(self, known: Delivery, parcel: Parcel) -> None:
-        self._meters.received[known.channel] += len(parcel.notifications)
+        self._meters.received.labels(known.channel).inc(len(parcel.notifications))
         if not is_joined(known):
             for found in parcel.notifications:
                 wait = self._clock() - datetime.fromisoformat(found.created)
-                self._meters.waits[known.channel].observe(wait.total_seconds())
+                self._meters.waits.labels(known.channel).observe(wait.total_seconds())
 
 
 def _or_error(prepare: Callable[[Delivery, Parcel], Any], known: Delivery, parcel: Parcel) -> Any:

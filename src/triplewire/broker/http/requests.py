@@ -15,25 +15,28 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.operations.logs import request_id, tell
+from triplewire.broker.operations.meters import Meters
 
 HEADER = "X-Request-Id"
 QUIET = ("/healthz", "/readyz", "/metrics", "/static", "/v1/activity")
 """Routes that are asked for all the time by machines and pages; they are logged if they fail."""
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _GIVEN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 log = logging.getLogger(__name__)
 
 
 class Requests:
-    """Gives each request an id, ours or the client's, and logs it once it is answered.
+    """Gives each request an id, ours or the client's, counts it, and logs it once it is answered.
 
     Neither tokens nor queries are logged: a route is told by its template, and the caller by name. An error that
     nobody foresaw is logged with its trace and answered with a problem document.
     """
 
-    def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
+    def __init__(self, app: ASGIApp, headers: dict[str, str], meters: Meters) -> None:
         self.app = app
         self.headers = headers
+        self.meters = meters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -47,6 +50,7 @@ class Requests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                self._count(scope, status, time.perf_counter() - began)
                 headers = MutableHeaders(scope=message)
                 headers.update({**self.headers, **headers, HEADER: id_})
             await send(message)
@@ -65,6 +69,11 @@ class Requests:
         finally:
             _tell(scope, status, time.perf_counter() - began)
             request_id.reset(token)
+
+    def _count(self, scope: Scope, status: int, seconds: float) -> None:
+        method, route = scope["method"] if scope["method"] in METHODS else "other", _route(scope)
+        self.meters.requests.labels(method, route, status).inc()
+        self.meters.answers.labels(method, route).observe(seconds)
 
 
 class Hosts:
@@ -85,8 +94,13 @@ class Hosts:
         await self.app(scope, receive, send)
 
 
+def _route(scope: Scope) -> str:
+    """The template of the route that was asked for; nothing, if there is none."""
+    return getattr(scope.get("route"), "path", "")
+
+
 def _tell(scope: Scope, status: int, seconds: float) -> None:
-    route = getattr(scope.get("route"), "path", "")
+    route = _route(scope)
     level = logging.ERROR if status >= 500 else logging.INFO
     if level == logging.INFO and route.startswith(QUIET):
         level = logging.DEBUG
