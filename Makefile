@@ -5,26 +5,31 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 py
 	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 TRIPLEWIRE_HOME ?= var
 BIN := .venv/bin
+PIP := $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation
 READY := .venv/ready
 
-.PHONY: help run test lint bench bench-full figures screenshots lock clean setup
+.PHONY: help run test lint parts bench bench-full figures screenshots lock clean setup
 .DEFAULT_GOAL := help
 
 help: ## Tell what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1:/p' Makefile | while IFS=: read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
 
 run: $(READY) ## Start broker, web page and pipeline with a small sample world (PORT=…, TRIPLEWIRE_HOME=…)
+	@[ -e .venv/warm ] || nice $(MAKE) --no-print-directory .venv/warm > .venv/warmup.log 2>&1 < /dev/null &
 	@exec $(BIN)/triplewire serve $(if $(PORT),--port $(PORT)) --home "$(TRIPLEWIRE_HOME)" --sample examples/auction
 
+# What the tests find ready takes them less than to wait for it: Spark's archive of classes, made while types are checked.
 test: $(READY) ## Check style and types, then run every test
-	@scripts/optional-parts
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j2 parts lint .venv/warm
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15
 
 lint: $(READY) ## Check style and types alone
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+parts: $(READY)
+	@scripts/optional-parts
 
 bench: $(READY) ## Measure all that the lab knows, in less than twenty minutes, and draw its figures
 	$(BIN)/python -m benchmarks run
@@ -61,12 +66,17 @@ $(BIN)/python:
 	  echo "$(PYTHON) cannot make virtual environments: its venv or ensurepip module is missing (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv
 
-# The build tools come first and are pinned like the rest: Spark is distributed as source.
-# The archive that quickens Spark's start is made in the background; nothing waits for it, and nothing fails without it.
+# The build tools come first and are pinned like the rest: Spark is distributed as source. It is got and built beside
+# all else, and as that takes less, kernels are compiled meanwhile.
 $(READY): $(BIN)/python requirements.lock pyproject.toml
 	@echo "Setting up .venv (once; some minutes, most of them for Spark's 450 MB) ..."
-	@$(BIN)/pip install -q --disable-pip-version-check $$(grep -E '^(setuptools|wheel)==' requirements.lock)
-	@$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -r requirements.lock
-	@$(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
-	@nice $(BIN)/python -m triplewire.pipeline.warmup > .venv/warmup.log 2>&1 < /dev/null &
+	@$(PIP) $$(grep -E '^(setuptools|wheel)==' requirements.lock)
+	@$(PIP) --no-deps $$(grep '^pyspark==' requirements.lock) & \
+	grep -v '^pyspark==' requirements.lock | $(PIP) -r /dev/stdin && \
+	$(PIP) --no-deps -e . && $(BIN)/python -m triplewire.matching.engine.warmup && wait $$! || { kill $$! 2> /dev/null; false; }
 	@touch $(READY)
+
+# The archive that quickens Spark's start. Nothing fails without it.
+.venv/warm: $(READY)
+	@$(BIN)/python -m triplewire.pipeline.warmup || echo "Spark starts slowly here, as its archive of classes cannot be made"
+	@touch $@
