@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import new_store
 from triplewire.pipeline import canonical
-from triplewire.store import Store, store_url
+from triplewire.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +21,6 @@ def _kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """An empty store."""
-    store = Store(store_url(tmp_path))
+    store = Store(new_store(tmp_path))
     yield store
     store.close()
