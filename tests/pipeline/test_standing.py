@@ -16,6 +16,7 @@ from triplewire.lift.cloudevents import parse_event
 from triplewire.lift.lifting import DEFAULT
 from triplewire.matching.engine import files
 from triplewire.matching.engine.index import Index
+from triplewire.pipeline import stream
 from triplewire.pipeline.canonical import lift_events
 from triplewire.pipeline.snapshots import Snapshots
 from triplewire.pipeline.source import record_batch
@@ -81,6 +82,18 @@ def test_a_worker_finds_what_the_definition_says_however_the_log_is_cut(
     assert bool(list(snapshots.folder.glob("*@*"))) == (few == 0)
     random.shuffle(batches)  # a worker may be sent back to an earlier part of the log
     assert matched(store, Standing(store, snapshots), batches) == expected(store)
+
+
+def test_a_worker_that_is_ready_sees_what_is_subscribed_before_the_next_event(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for position in range(1, 4):
+        assert list(stream._be_ready([], store.url, folder)) == []
+        store.subscribe(cheaper(f"s{position}", 500, "Desktop"))
+        store.append([offer(position, 100)])
+        found = matched(store, stream._standing(store.url, folder), [(position - 1, position)])
+        assert found == [(position, f"s{number}") for number in range(1, position + 1)]
+        store.record([], [], position)
 
 
 def test_an_index_version_is_named_by_what_is_valid(store: Store, snapshots: Snapshots) -> None:

@@ -52,7 +52,7 @@ class Standing:
                 yield index, f"{self._version}@{valid}", batch.slice(start, end - start)
 
     def at(self, position: int) -> Index:
-        """The index for the event at a position."""
+        """The index for the event at a position, which is in the log: until it is, what is valid for it may change."""
         version = self._store.ontology_version(position)
         if version != self._version:
             self._begin(version, position)

@@ -159,7 +159,12 @@ def _wake_workers(spark: SparkSession, store: str, checkpoint: Path) -> None:
 
 
 def _be_ready(batches: Iterable[pa.RecordBatch], store: str, snapshots: Path) -> Iterator[pa.RecordBatch]:
-    _standing(store, snapshots).at(open_store(store).pipeline_position() + 1)
+    """Stand at the event that comes next if it is there; else at the last one.
+
+    What is subscribed before an event comes is valid for it, and would not be seen by who stands there already.
+    """
+    opened = open_store(store)
+    _standing(store, snapshots).at(min(opened.pipeline_position() + 1, opened.last_position()))
     yield from batches
 
 
