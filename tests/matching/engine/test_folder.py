@@ -104,7 +104,7 @@ def use_all_of(path: Path) -> None:
     told(index)
     for segment in index._now().segments:
         for number in range(len(segment)):
-            assert segment.records[number].id == segment.id_of(number)
+            assert [segment.records[number].id] == list(segment.ids_of([number]))
     index.merge()
 
 

@@ -400,7 +400,7 @@ class Index:
         """Put what was merged in the place of the segments that it was made of, without what is gone since then."""
         for segment, before in zip(old.segments, gone, strict=True):
             for number in np.flatnonzero((segment.removed > 0) & ~before).tolist():
-                merged.remove([segment.id_of(number)], int(segment.removed[number]))
+                merged.remove(segment.ids_of([number]), int(segment.removed[number]))
         now = self._now()
         self._state, self._fixed = State((merged, *now.segments[len(old.segments) :]), now.new, now.number), 1
 
@@ -421,5 +421,5 @@ def _told(event: Event, segment: Segment, matched: Mapping[int, float]) -> dict[
     """The matches of subscriptions by their ids."""
     return {
         id_: Match(event.id, id_, score)
-        for id_, score in zip(map(segment.id_of, matched), matched.values(), strict=True)
+        for id_, score in zip(segment.ids_of(list(matched)), matched.values(), strict=True)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
@@ -131,8 +131,9 @@ class Segment:
         found: Ids = numbers[(since == 0) | (since > state)]
         return found
 
-    def id_of(self, number: int) -> str:
-        return self.layout.ids[number].decode("utf-8", "surrogatepass")
+    def ids_of(self, numbers: Sequence[int]) -> Iterator[str]:
+        """The ids of subscriptions."""
+        return (id_.decode("utf-8", "surrogatepass") for id_ in self.layout.ids.some(numbers))
 
     @cached_property
     def arrow_ids(self) -> pa.Array:

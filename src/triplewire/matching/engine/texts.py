@@ -37,6 +37,13 @@ class Texts(Sequence[bytes]):
     def __getitem__(self, number: int) -> bytes:  # type: ignore[override]
         return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
+    def some(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        """Texts by their numbers, many times as quick as one by one."""
+        places = np.asarray(numbers, np.int64)
+        whole = self.data.data
+        ends = zip(self.offsets[places].tolist(), self.offsets[places + 1].tolist(), strict=True)
+        return (bytes(whole[start:end]) for start, end in ends)
+
 
 @dataclass(frozen=True)
 class Dictionary:
