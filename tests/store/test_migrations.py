@@ -122,6 +122,24 @@ def test_a_store_from_before_migrations_keeps_what_is_in_it(empty: str, tmp_path
         copy.dispose()
 
 
+def test_lapses_are_counted_as_they_were(connection: Connection) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes.update(connection=connection, version_table=VERSION_TABLE)
+    command.upgrade(config, "017")
+    for row in ((7, "e7", "s", "ann"), (8, "e8", "s", "ann"), (8, "e8", "s2", "ann"), (9, "e9", "s", "bob")):
+        values = ", ".join(map(repr, (*row, "too long", f"at {row[0]}")))
+        columns = "position, event, subscription, owner, reason, created"
+        connection.exec_driver_sql(f"INSERT INTO lapses ({columns}) VALUES ({values})")
+    command.upgrade(config, "018")
+    rows = connection.exec_driver_sql("SELECT * FROM lapses ORDER BY subscription, owner").all()
+    assert [tuple(row) for row in rows] == [
+        ("s", "ann", 2, 8, "e8", "too long", "at 8"),
+        ("s", "bob", 1, 9, "e9", "too long", "at 9"),
+        ("s2", "ann", 1, 8, "e8", "too long", "at 8"),
+    ]
+
+
 def test_a_store_of_newer_software_is_refused_and_left_alone(store_url: str) -> None:
     Store(store_url).close()
     engine = create_engine(store_url)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable
 from math import inf
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, select, update
 
-from triplewire.store.database import insert_many, insert_new, parts
+from triplewire.store.database import insert_many, parts
 from triplewire.store.moments import now
 from triplewire.store.records import Notification, Outcome, StoredLapse
 from triplewire.store.tables import events, lapses, notifications, revisions
@@ -43,23 +43,24 @@ def add(connection: Connection, outcomes: Iterable[Outcome]) -> None:
     insert_many(connection, notifications, WRITTEN, rows)
 
 
-def add_lapses(connection: Connection, some: Collection[StoredLapse], moment: str) -> None:
-    """Add the lapses that are not there yet; each is theirs who had the subscription at that position."""
+def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: str) -> None:
+    """Count lapses that were not counted before, as theirs who had the subscription at that position.
+
+    Of each subscription only the last is kept: one that is given up on every event would else fill the disk.
+    """
     if not some:
         return
     holders = _Holders(connection, some)
-    rows = [
-        {
-            "position": one.position,
-            "event": one.event,
-            "subscription": one.subscription,
-            "owner": holders.owner(one.subscription, one.position),
-            "reason": one.reason,
-            "created": moment,
-        }
-        for one in some
-    ]
-    connection.execute(insert_new(connection, lapses), rows)
+    found: dict[tuple[str, str], list[StoredLapse]] = defaultdict(list)
+    for one in sorted(some, key=lambda one: one.position):
+        found[one.subscription, holders.owner(one.subscription, one.position)].append(one)
+    for (subscription, owner), several in found.items():
+        last, count = several[-1], len(several)
+        told = {"position": last.position, "event": last.event, "reason": last.reason, "created": moment}
+        own = (lapses.c.subscription == subscription) & (lapses.c.owner == owner)
+        if connection.execute(update(lapses).where(own).values(told | {"count": lapses.c.count + count})).rowcount == 0:
+            key = {"subscription": subscription, "owner": owner, "count": count}
+            connection.execute(insert(lapses).values(told | key))
 
 
 class _Holders:

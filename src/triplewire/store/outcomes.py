@@ -10,7 +10,7 @@ from triplewire.store.database import Part
 from triplewire.store.letters import write_letters
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
-from triplewire.store.notifications import add, add_lapses, notification_of, notified, of_subscription
+from triplewire.store.notifications import add, count_lapses, notification_of, notified, of_subscription
 from triplewire.store.people import write_offers
 from triplewire.store.records import DeadLetter, Latest, Notification, Offer, Outcome, StoredLapse
 from triplewire.store.revisions import expired
@@ -42,8 +42,8 @@ class Outcomes(Part):
             moment = now()
             write_letters(connection, refused, moment)
             write_offers(connection, offers)
-            add_lapses(connection, list(lapses), moment)
             done = mark(connection, PIPELINE)
+            count_lapses(connection, [one for one in lapses if one.position > done], moment)
             if upto > done:
                 set_mark(connection, BEFORE, done)
                 set_mark(connection, PIPELINE, upto)
@@ -93,10 +93,10 @@ class Outcomes(Part):
         return self._database.glance(NEWEST)
 
     def lapses(self, subscription: str, owner: str) -> tuple[int, StoredLapse | None]:
-        """On how many events an owner's subscription was given up, as far as they are kept, and the last of them."""
+        """On how many events an owner's subscription was given up, and the last of them, if that is still kept."""
         own = (lapses.c.subscription == subscription) & (lapses.c.owner == owner)
-        columns = lapses.c.position, lapses.c.event, lapses.c.subscription, lapses.c.reason, lapses.c.created
         with self._reading() as connection:
-            count = connection.scalar(select(func.count()).where(own)) or 0
-            last = connection.execute(select(*columns).where(own).order_by(lapses.c.number.desc()).limit(1)).first()
-            return count, None if last is None else StoredLapse(*last)
+            row = connection.execute(select(lapses).where(own)).first()
+        if row is None:
+            return 0, None
+        return row._mapping["count"], StoredLapse(row.position, row.event, row.subscription, row.reason, row.created)

@@ -172,21 +172,18 @@ exceptions = Table(
     Column("number", Number, primary_key=True),
 )
 
-# A subscription was given up on an event: it was not found out in time whether they match. It is its "owner"'s, as a
-# notification is.
+# On how many events a subscription was given up, as it was not found out in time whether they match, and the last of
+# them. It is its "owner"'s, as a notification is.
 lapses = Table(
     "lapses",
     metadata,
-    Column("number", Number, primary_key=True),
+    Column("subscription", Text, primary_key=True),
+    Column("owner", Text, primary_key=True),
+    Column("count", Number, nullable=False),
     Column("position", Number, nullable=False),
     Column("event", Text, nullable=False),
-    Column("subscription", Text, nullable=False),
-    Column("owner", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("created", Text, nullable=False),
-    UniqueConstraint("position", "event", "subscription"),
-    Index("lapses_by_subscription", "subscription", "number"),
-    sqlite_autoincrement=True,
 )
 
 # A person as they stood for the events with since < position < until.
