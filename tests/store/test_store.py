@@ -1,5 +1,6 @@
 """The store: the log, who listens from where, and results that may be written twice."""
 
+import socket
 import threading
 from contextlib import closing
 from random import Random
@@ -8,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from tests.postgres import PASSWORD
-from triplewire.errors import StoreError, UsageError
+from triplewire.errors import StoreAwayError, StoreError, UsageError
 from triplewire.store import DeadLetter, Outcome, Store, patiently
 from triplewire.store import store_url as embedded
 from triplewire.store.notifications import _last_number
@@ -212,6 +213,31 @@ def test_what_a_database_was_killed_in_the_midst_of_is_done_again(postgresql):
     with postgresql.database() as url, closing(Store(url, patient=True)) as store:
         assert patiently(work) == 7
     assert list(lives) == []
+
+
+def test_who_leaves_waits_no_longer_for_somebody_who_keeps_the_store_locked(store, store_url):
+    refused = []
+
+    def write():
+        try:
+            store.append([event("1")])
+        except StoreError as error:
+            refused.append(error)
+
+    writer = threading.Thread(target=write)
+    with closing(Store(store_url)) as other, other._writing():
+        writer.start()
+        store.leave()
+        writer.join(20)
+        assert [type(error) for error in refused] == [StoreAwayError]
+    assert store.append([event("1")]) == [1]
+
+
+def test_a_server_that_takes_a_connection_and_says_nothing_is_away(monkeypatch):
+    monkeypatch.setattr("triplewire.store.database.CONNECTING", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(StoreAwayError, match="timeout") as error:
+        Store(f"postgresql://triplewire:{PASSWORD}@127.0.0.1:{silent.getsockname()[1]}/triplewire")
+    assert PASSWORD not in str(error.value)
 
 
 def test_any_sign_may_be_in_a_text(store):

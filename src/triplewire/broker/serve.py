@@ -132,8 +132,9 @@ async def _serve(
     server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
 
     def end(ending: int) -> None:
-        """Finish what is under way; streams have no end of their own."""
+        """Finish what is under way; streams, and waiting for a locked store, may have no end of their own."""
         app.state.shared.feed.end()
+        store.leave()
         server.handle_exit(ending, None)
 
     for ending in ENDING:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -41,7 +42,7 @@ from triplewire.store import schema
 log = logging.getLogger(__name__)
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
-DISK_FULL, READ_ONLY = "53100", "25006"
+DISK_FULL, READ_ONLY, LOCKED = "53100", "25006", "55P03"
 """What PostgreSQL says of itself, in SQL's own codes."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -50,8 +51,17 @@ TURN = 7_747_073
 """The number of the advisory lock that PostgreSQL's writers take turns by."""
 CONNECTING = 10
 """Seconds that a server has to answer; without a limit it may be minutes until the network gives up."""
+PATIENCE, STEP = 30.0, 2.0
+"""Seconds that writers wait for each other; and after how many they look whether they are still to wait."""
 PAUSE = 1.0
 """Seconds until a patient one tries again."""
+TAKING_TURNS = {
+    SQLITE: "BEGIN IMMEDIATE",
+    POSTGRESQL: (
+        f"SET LOCAL lock_timeout = '{STEP:g}s'; SELECT pg_advisory_xact_lock({TURN}); "
+        f"SET LOCAL lock_timeout = '{PATIENCE:g}s'"
+    ),
+}
 
 
 class Database:
@@ -67,6 +77,8 @@ class Database:
     def __init__(self, url: str, upgrade: bool = False, patient: bool = False) -> None:
         parsed = _parsed(url)
         self._patient = patient
+        self._patience = _patience(parsed)
+        self._leaving = Event()
         self.name = parsed.set(query={}).render_as_string(hide_password=True)
         self.kind = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
@@ -82,6 +94,10 @@ class Database:
     def close(self) -> None:
         self._stop_glancing()
         self._engine.dispose()
+
+    def leave(self) -> None:
+        """Wait no longer, from now on, for somebody who keeps the database locked: we are going down."""
+        self._leaving.set()
 
     def glance(self, query: str) -> int | None:
         """The number that a short query gives if it takes microseconds, so that one may ask all the time; else None.
@@ -113,8 +129,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
-        turn = "BEGIN IMMEDIATE" if self.kind == SQLITE else f"SELECT pg_advisory_xact_lock({TURN})"
-        with self._connected(turn) as connection:
+        with self._connected(TAKING_TURNS[self.kind]) as connection:
             yield connection
             connection.commit()
 
@@ -141,6 +156,7 @@ class Database:
         return Path(self._engine.url.database or "")
 
     def _connect(self, turn: str | None) -> Connection:
+        deadline = time.monotonic() + self._patience
         while True:
             try:
                 connection = self._engine.connect()
@@ -152,10 +168,15 @@ class Database:
                     connection.close()
                     raise
             except OperationalError as error:
-                if not (self._patient and _passes(error)):
+                if self._leaving.is_set() or not _passes(error):
                     raise
-                log.warning("%s cannot be used yet, and is waited for: %s", self.name, _said(error))
-                time.sleep(PAUSE)
+                if time.monotonic() < deadline and _is_locked(error):
+                    self._leaving.wait(0.01)
+                elif self._patient:
+                    log.warning("%s cannot be used yet, and is waited for: %s", self.name, _said(error))
+                    self._leaving.wait(PAUSE)
+                else:
+                    raise
 
     def _prepare(self, upgrade: bool) -> None:
         """Have the tables be those that this software knows, or refuse the store."""
@@ -189,6 +210,10 @@ class Part:
 
     def close(self) -> None:
         self._database.close()
+
+    def leave(self) -> None:
+        """Wait no longer for somebody who keeps the store locked: we are going down."""
+        self._database.leave()
 
 
 def parts(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -251,11 +276,15 @@ def _kind(error: DBAPIError) -> type[StoreError]:
 
 def _passes(error: DBAPIError) -> bool:
     """Whether it is only that the database is locked, or the server away."""
-    if isinstance(error.orig, sqlite3.Error):
-        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-        return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    if isinstance(error.orig, sqlite3.Error) or _is_locked(error):
+        return _is_locked(error)
     lost = isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) is None
     return error.connection_invalidated or lost
+
+
+def _is_locked(error: DBAPIError) -> bool:
+    code, state = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF, getattr(error.orig, "sqlstate", None)
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or state == LOCKED
 
 
 def _parsed(url: str) -> URL:
@@ -268,12 +297,20 @@ def _parsed(url: str) -> URL:
     return parsed
 
 
-def _sqlite(url: URL) -> Engine:
-    """In WAL mode: readers never wait, and a commit is on disk before it returns.
+def _patience(url: URL) -> float:
+    """How many seconds writers wait for each other: half a minute, or what ``?timeout=`` says of an embedded store."""
+    try:
+        return float(str(url.query.get("timeout", PATIENCE)))
+    except ValueError:
+        raise UsageError(f"a store's timeout is a number of seconds, not {url.query['timeout']!r}") from None
 
-    Writers wait for each other for half a minute, or for as many seconds as ``?timeout=`` says.
-    """
-    engine = create_engine(url, connect_args={} if "timeout" in url.query else {"timeout": 30}, hide_parameters=True)
+
+def _sqlite(url: URL) -> Engine:
+    """In WAL mode: readers never wait, and a commit is on disk before it returns."""
+    step = min(STEP, _patience(url))  # nobody is heard while SQLite waits
+    engine = create_engine(
+        url.difference_update_query(["timeout"]), connect_args={"timeout": step}, hide_parameters=True
+    )
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
@@ -286,11 +323,14 @@ def _sqlite(url: URL) -> Engine:
 def _postgresql(url: URL) -> Engine:
     """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced.
 
-    A server that does not answer is away after ten seconds, or as many as ``?connect_timeout=`` says.
+    A server that does not answer is away after ten seconds, or as many as ``?connect_timeout=`` says; one that falls
+    silent later, after a minute.
     """
-    patience = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECTING}
+    silence = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+    limits = {"connect_timeout": CONNECTING} | silence
+    given = {name: value for name, value in limits.items() if name not in url.query}
     url = url.set(drivername="postgresql+psycopg")
-    engine = create_engine(url, connect_args=patience, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, connect_args=given, pool_pre_ping=True, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
