@@ -21,7 +21,8 @@ from tests.matching.engine.encoded_worlds import (
 from tests.matching.engine.naive import naive
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, Ranges, Relations, join
 from triplewire.matching.engine.kernels.batch import SMALL, VISITS
-from triplewire.matching.engine.kernels.layout import END, MORE
+from triplewire.matching.engine.kernels.layout import MORE
+from triplewire.matching.engine.kernels.plan import END
 from triplewire.matching.engine.trie import MOST_VERTICES, Scratch, Trie, build_trie, expand, match, match_batch
 
 WORLDS = [

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from triplewire.errors import IndexFolderError
 
-FORMAT = 4
+FORMAT = 5
 """Counted up whenever what is written can no longer be read by what was released before, or the other way round."""
 KIND = "triplewire index"
 HEADER = "header.json"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .encoded import EncodedEvents
 from .kernels.lists import Lists
+from .kernels.plan import FIRST_KEY
 
 
 def sort_event(events: EncodedEvents, number: int, labels: int, properties: int, depth: int) -> Lists:
@@ -14,7 +15,8 @@ def sort_event(events: EncodedEvents, number: int, labels: int, properties: int,
     first, size = int(events.vertices[number]), int(events.vertices[number + 1] - events.vertices[number])
     arcs = events.arcs[events.arc_offsets[number] : events.arc_offsets[number + 1]]
     arcs = arcs[(arcs[:, 1] >= 0) & (arcs[:, 1] < properties)].astype(np.int64)
-    keys = np.concatenate([2 + 2 * arcs[:, 1], 3 + 2 * arcs[:, 1]])
+    outward = FIRST_KEY + 2 * arcs[:, 1]
+    keys = np.concatenate([outward, outward + 1])
     tails, heads = np.concatenate([arcs[:, 0], arcs[:, 2]]), np.concatenate([arcs[:, 2], arcs[:, 0]])
     order = np.lexsort((heads, keys, tails))
     starts, (owners_of_keys, list_keys) = _groups(tails[order], keys[order])
@@ -29,7 +31,7 @@ def sort_event(events: EncodedEvents, number: int, labels: int, properties: int,
         owners=owners,
         used=np.zeros(size, np.bool_),
         bound=np.zeros(depth, np.int64),
-        cursors=np.zeros((depth, 5), np.int64),
+        cursors=np.zeros((depth, 6), np.int64),
         fails=np.zeros(depth, np.bool_),
     )
 

@@ -54,12 +54,12 @@ def _plans(patterns: EncodedPatterns, relations: Relations | None, wanted: Flags
         inner = np.append(0, np.cumsum(~shapes.late))[own.vertices]
         starts = offsets_of(np.diff(inner) + shapes.detailed)
         rows = int(starts[-1])
-        words = with_room(words, rows, 3 * (rows + len(own.labels) + len(own.arcs)))
+        words = with_room(words, rows, 4 * (rows + len(own.labels) + len(own.arcs)))
         steps.append(np.empty(rows, np.int32))
         plan(
             0, len(own), own.vertices, own.arc_offsets, read_only(shape.label_offsets), read_only(shape.labels),
-            read_only(shape.arcs), own.label_offsets, own.labels, own.arcs, shapes.detailed, shapes.late, weights,
-            often, starts, steps[-1], words, skeletons[first : first + len(own)],
+            read_only(shape.arcs), own.label_offsets, own.labels, own.arcs, shapes.detailed, shapes.late, own.injective,
+            weights, often, starts, steps[-1], words, skeletons[first : first + len(own)],
         )  # fmt: skip
         lengths.append(np.diff(starts))
         detailed.append(shapes.detailed)

@@ -27,10 +27,9 @@ from .encoded import (
 )
 from .kernels import layout
 from .kernels.batch import SMALL, VISITS, Events, Index, Work, match_events, next_epoch
-from .kernels.layout import ANYWHERE, END
 from .kernels.lists import match_large
-from .kernels.masks import EVERY, FIRST, NO_VERTEX
-from .kernels.plan import DETAIL
+from .kernels.masks import EVERY, FIRST, NO_VERTEX, UP_TO
+from .kernels.plan import ANYWHERE, BEFORE, DETAIL, END, FIRST_KEY
 from .kernels.words import Words, no_words, with_room
 from .large import sort_event
 from .plans import counted, planned
@@ -232,8 +231,8 @@ class Scratch:
         labels, properties, places = trie.sizes.tolist()
         having = np.zeros(labels + 1, np.uint64)
         having[0] = 0xFFFFFFFFFFFFFFFF
-        columns = np.zeros(2 + 2 * properties, np.uint32)
-        columns[ANYWHERE], columns[END] = EVERY, NO_VERTEX
+        columns = np.zeros(FIRST_KEY + 2 * properties, np.uint32)
+        columns[ANYWHERE], columns[END], columns[BEFORE] = EVERY, NO_VERTEX, UP_TO
         depth = MOST_VERTICES + 3
         self.work = Work(
             doors=_doors(trie, labels + 1),

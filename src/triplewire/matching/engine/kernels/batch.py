@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel
-from .masks import EVERY, FIRST, ITSELF, NO_VERTEX, NOTHING, ONE
+from .masks import EVERY, FIRST, ITSELF, NO_VERTEX, NOTHING, ONE, UP_TO
+from .plan import FIRST_KEY
 from .walk import walk
 
 SMALL = 63
@@ -128,8 +129,9 @@ def connect(arcs, begin, end, size, properties, columns, keys, adjacent):
     stride = FIRST
     for number in range(begin, end):
         name = arcs[number, 1]
-        if 0 <= name < properties and columns[2 + 2 * name] == 0:
-            for key in range(2 + 2 * name, 4 + 2 * name):
+        first_key = FIRST_KEY + 2 * name
+        if 0 <= name < properties and columns[first_key] == 0:
+            for key in range(first_key, first_key + 2):
                 columns[key] = stride
                 keys[stride] = key
                 stride += 1
@@ -139,11 +141,12 @@ def connect(arcs, begin, end, size, properties, columns, keys, adjacent):
         adjacent[row * stride + EVERY] = none - ONE
         adjacent[row * stride + NO_VERTEX] = none
         adjacent[row * stride + ITSELF] = ONE << np.uint64(row)
+        adjacent[row * stride + UP_TO] = (ONE << np.uint64(row)) | ((ONE << np.uint64(row)) - ONE)
     somewhere = size * stride
     for number in range(begin, end):
         subject, name, target = np.int64(arcs[number, 0]), arcs[number, 1], np.int64(arcs[number, 2])
         if 0 <= name < properties:
-            column = np.int64(columns[2 + 2 * name])
+            column = np.int64(columns[FIRST_KEY + 2 * name])
             adjacent[subject * stride + column] |= ONE << np.uint64(target)
             adjacent[target * stride + column + 1] |= ONE << np.uint64(subject)
             adjacent[somewhere + column] |= ONE << np.uint64(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import making
-from .plan import DETAIL
+from .plan import ANYWHERE, DETAIL, END, FIRST_KEY, SPARE
 from .words import intern
 
 LEAF, WIDE, MORE, TAIL = 1 << 31, 1 << 30, 1 << 29, 1 << 28
@@ -14,11 +14,6 @@ PLACE_SHIFT = 20
 KEY = (1 << PLACE_SHIFT) - 1
 """A node's last word. Flags: a pattern ends with it; its children are cut into runs; the rest is where its further
 checks are, and otherwise a second arc, a place and a key; its children are the steps, in a row, of its only group.
-"""
-
-ANYWHERE, END = 0, 1
-"""Arcs that are none: of a vertex found by its labels alone; and of no vertex, where a pattern ends and another goes
-on, or where a detail is checked.
 """
 
 NONE, PLAIN, POINT, RISING, FALLING, BETWEEN = range(6)
@@ -34,6 +29,7 @@ def describe(words, numbers, commonness, arcs, labels, checks, further):
     """Take each step apart: its first arc, its most telling label, and the row of ``further`` with all other checks.
 
     ``numbers`` are the labels' numbers inside the trie; the label with the least ``commonness`` is the most telling.
+    Where others must be that suit as well, all that they must suit is in the row.
     """
     row = np.empty(len(further.text), np.uint32)
     for step in range(words.rows[0]):
@@ -44,24 +40,29 @@ def describe(words, numbers, commonness, arcs, labels, checks, further):
         count = np.int64(words.text[start] & 0xFFFF)
         length = np.int64(words.text[start] >> 16)
         first = start + 1 + count
+        arcs[step] = ANYWHERE
+        skipped = 0
+        if count > 0 and words.text[start + 1] & 0xFFFFFF >= FIRST_KEY:
+            arcs[step] = words.text[start + 1]
+            skipped = 1
+        spare = count > 0 and words.text[first - 1] & 0xFFFFFF == SPARE
         telling = -1
-        for number in range(first, first + length):
+        for number in range(first, first if spare else first + length):
             if telling < 0 or commonness[words.text[number]] < commonness[words.text[telling]]:
                 telling = number
         used = np.int64(1)
-        for number in range(start + 2, first):
+        for number in range(start + 1 + skipped, first):
             row[used] = words.text[number]
             used += 1
         for number in range(first, first + length):
             if number != telling:
                 row[used] = numbers[words.text[number]]
                 used += 1
-        row[0] = max(count - 1, 0) | max(length - 1, 0) << 16
-        arcs[step] = words.text[start + 1] if count > 0 else np.uint32(0)
+        row[0] = (count - skipped) | (length - (telling >= 0)) << 16
         labels[step] = numbers[words.text[telling]] if telling >= 0 else np.uint32(0)
         if used == 1:
             checks[step] = 0
-        elif count == 2 and length < 2 and row[1] & 0xFFFFFF <= KEY:
+        elif used == 2 and count - skipped == 1 and not spare and row[1] & 0xFFFFFF <= KEY:
             checks[step] = row[1] >> 24 << PLACE_SHIFT | row[1] & KEY
         else:
             checks[step] = MORE | further.offsets[intern(row, used, further)]

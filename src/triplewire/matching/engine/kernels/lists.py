@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .jit import kernel
-from .layout import ANYWHERE, END, FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
+from .layout import FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
 from .masks import LATE
-from .plan import SOMEWHERE
+from .plan import ANYWHERE, BEFORE, END, SOMEWHERE, SPARE
 from .wide import FEW, seek_label, seek_node
 
 EVERY, ARCS, OWNERS = 0, 1, 2
@@ -37,7 +37,9 @@ class Lists(NamedTuple):
     used: NDArray[np.bool_]
     bound: NDArray[np.int64]
     cursors: NDArray[np.int64]
-    """By place: its next child on the stack, and one past its last; whence candidates, the next, one past the last."""
+    """By place: its next child on the stack, and one past its last; whence candidates, the next, one past the last; how
+    many must come before the first that counts.
+    """
     fails: NDArray[np.bool_]
 
 
@@ -82,10 +84,12 @@ def match_large(
                     stamps[child] = epoch
                 cursors[place, 0] += 1
                 continue
-            begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, len(used), cursors)
+            begin_candidates(
+                child, place, nodes, checks, plain, spans, keys, starts, names, folds, bound, len(used), cursors
+            )
         vertex = next_candidate(
             child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
-            starts, ends, owners, used, bound, cursors,
+            starts, ends, owners, used, bound, cursors, resource,
         )  # fmt: skip
         if vertex < 0:
             fails[place] = True
@@ -163,7 +167,7 @@ def list_run(run, top, nodes, bounds, runs, ranks, first, spans, keys, starts, e
 
 
 @kernel
-def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, folds, bound, size, cursors):
+def begin_candidates(child, place, nodes, checks, plain, spans, keys, starts, names, folds, bound, size, cursors):
     """Choose where the candidates of a child come from."""
     label, arc = nodes[4 * child + 1], nodes[4 * child + 2]
     source, begin, end = EVERY, np.int64(0), np.int64(size)
@@ -178,12 +182,24 @@ def begin_candidates(child, place, nodes, plain, spans, keys, starts, names, fol
         elif folds[found + 1] - folds[found] < end - begin:
             source, begin, end = OWNERS, folds[found], folds[found + 1]
     cursors[place, 2], cursors[place, 3], cursors[place, 4] = source, begin, end
+    cursors[place, 5] = spare_of(child, nodes, checks)
+
+
+@kernel
+def spare_of(child, nodes, checks):
+    """How many others must be that suit a step as well as what it is mapped to, and come before."""
+    tail = nodes[4 * child + 3]
+    if nodes[4 * child + 2] == END or not tail & MORE:
+        return np.int64(0)
+    start = np.int64(tail & REST)
+    last = checks[start + np.int64(checks[start] & 0xFFFF)]
+    return np.int64(last >> 24) if checks[start] & 0xFFFF and last & 0xFFFFFF == SPARE else np.int64(0)
 
 
 @kernel
 def next_candidate(
     child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys, starts,
-    ends, owners, used, bound, cursors,
+    ends, owners, used, bound, cursors, resource,
 ):  # fmt: skip
     """The next vertex that a child's step may be mapped to, or -1."""
     source = cursors[place, 2]
@@ -193,6 +209,10 @@ def next_candidate(
             child, vertex, source, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans,
             keys, starts, ends, bound,
         ):  # fmt: skip
+            if cursors[place, 5] > 0 and resource[first + vertex]:
+                cursors[place, 5] -= 1
+                continue
+            cursors[place, 5] = 0  # a literal is others enough
             cursors[place, 3] = number + 1
             return vertex
     cursors[place, 3] = cursors[place, 4]
@@ -277,8 +297,10 @@ def agrees(
 @kernel
 def joined(vertex, place, key, spans, keys, starts, ends, bound):
     """Whether an arc leads from what a place is mapped to, to a vertex."""
-    if key == ANYWHERE:
+    if key in (ANYWHERE, SPARE):
         return True
+    if key == BEFORE:
+        return vertex <= bound[place]
     if place == SOMEWHERE:
         return seek_key(spans, keys, vertex, key ^ 1) >= 0
     found = seek_key(spans, keys, bound[place], key)

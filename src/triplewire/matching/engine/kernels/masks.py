@@ -12,12 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel, lowest, part
-from .layout import END, KEY, MORE, PLACE_SHIFT, REST
+from .layout import KEY, MORE, PLACE_SHIFT, REST
+from .plan import END, SPARE
 
 NOTHING = np.uint64(0)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-EVERY, NO_VERTEX, ITSELF, FIRST = np.uint32(1), np.uint32(2), np.uint32(3), 4
-"""Columns of all vertices, of the bit that stands for none, and of the vertex itself; and that of the first key."""
+EVERY, NO_VERTEX, ITSELF, UP_TO, FIRST = np.uint32(1), np.uint32(2), np.uint32(3), np.uint32(4), 5
+"""Columns of all vertices, of the bit that stands for none, of the vertex itself, of all that do not come after it; and
+that of the first key.
+"""
 NOWHERE = np.uint32(0xFFFFFFFF)
 LATE = 128
 """From this place on late vertices are tried; patterns that have some are not as long."""
@@ -38,7 +41,7 @@ def fit(
             if not agrees(np.int64(tail & REST), free, keep, checks, having, columns, adjacent, bound, taken, left):
                 mask = NOTHING
         else:
-            mask = check(tail & REST, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first)
+            mask = check(tail & REST, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first, keep)
     else:
         mask &= adjacent[bound[(tail >> PLACE_SHIFT) & 0xFF] + columns[tail & KEY]]
     if label < plain:
@@ -111,13 +114,17 @@ def settle(late, end, free, keep, checks, having, columns, adjacent, bound, take
 
 
 @kernel
-def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first):
-    """Those vertices of a mask that have all the arcs and labels of a row of checks."""
+def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, ranks, first, keep):
+    """Those vertices of a mask that have all the arcs and labels of a row of checks, and the others that it wants."""
+    spare = np.uint32(0)
     arcs = start + 1 + np.int64(checks[start] & 0xFFFF)
     labels = arcs + np.int64(checks[start] >> 16)
     for number in range(start + 1, arcs):
         arc = checks[number]
-        mask &= adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]]
+        if arc & 0xFFFFFF == SPARE:
+            spare = arc >> 24
+        else:
+            mask &= adjacent[bound[arc >> 24] + columns[arc & 0xFFFFFF]]
     for number in range(arcs, labels):
         label = np.int64(checks[number])
         if label < plain:
@@ -125,6 +132,10 @@ def check(start, mask, checks, ranges, plain, having, columns, adjacent, bound, 
         else:
             domain, low, high = ranges[label - plain, 0], ranges[label - plain, 1], ranges[label - plain, 2]
             mask = in_range(domain, low, high, mask, ranks, first)
+    for _ in range(spare):
+        if mask & (~mask + ONE) & keep == NOTHING:
+            break  # a literal, which is others enough
+        mask &= mask - ONE
     return mask
 
 

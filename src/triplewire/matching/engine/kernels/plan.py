@@ -2,7 +2,7 @@
 
 A plan is a row of *steps*, one for each vertex. A step is words: how many arcs and labels it has, then the arcs to
 earlier vertices, then the labels. An arc is ``place << 24 | key``, where place counts the plan's vertices from 1 and
-key is ``2 + 2 * property``, plus 1 if the arc comes from the new vertex.
+key is ``FIRST_KEY + 2 * property``, plus 1 if the arc comes from the new vertex. Of twins it may tell more; see there.
 """
 
 from __future__ import annotations
@@ -10,9 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import making
+from .twins import EFFORT, FEW, find_twins
 from .words import intern, mix
 
 ROUNDS = 3
+ANYWHERE, END, BEFORE, SPARE, FIRST_KEY = range(5)
+"""Keys that are of no arc: of a vertex found by its labels alone; of no vertex, where a pattern ends and another goes
+on, or where a detail is checked; of a vertex that must not come after the one that a place is mapped to; and, with a
+number in place of a place, of one before which there must be so many others that would suit as well.
+"""
 SOMEWHERE = 255
 """In place of a place, in an arc that may come from any vertex."""
 DETAIL = 1 << 31
@@ -26,7 +32,7 @@ are numbered as in the trie.
 @making
 def plan(
     first, last, vertices, arc_offsets, label_offsets, labels, arcs, own_label_offsets, own_labels, own_arcs, detailed,
-    late, weights, often, starts, steps, words, skeletons,
+    late, injective, weights, often, starts, steps, words, skeletons,
 ):  # fmt: skip
     """Write the steps of the patterns ``first … last`` to ``steps``, in the order of the plan, from ``starts`` on.
 
@@ -40,9 +46,10 @@ def plan(
     before = np.empty(most, np.uint64)
     place = np.empty(most, np.int64)
     step = np.empty(longest, np.uint32)
-    best = np.empty(longest, np.uint32)
+    best = np.empty(longest + 2, np.uint32)
+    twins, after, scratch = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((2, most), np.int64)
     most_labels = longest_row(own_label_offsets, vertices[first], vertices[last])
-    buffer = np.empty(1 + 2 * longest + 2 * most * most_labels, np.uint32)
+    buffer = np.empty(3 + 2 * longest + 2 * most * most_labels, np.uint32)
     for pattern in range(first, last):
         start = vertices[pattern]
         size = vertices[pattern + 1] - start
@@ -53,17 +60,26 @@ def plan(
             refine(start, size, own_label_offsets, own_labels, own, finer, before)
         inner = 0
         for vertex in range(size):
-            place[vertex] = 0
+            place[vertex] = after[vertex] = 0
             inner += not late[start + vertex]
         ties = finer if detailed[pattern] else hashes
         next_ = starts[pattern]
         skeleton = np.uint64(0)
+        effort = EFFORT if injective[pattern] else 0
         for position in range(1, inner + 1):
             chosen, count = choose(
                 start, size, label_offsets, labels, here, weights, hashes, ties, late, False, place, step, best
             )
-            if detailed[pattern] and label_offsets[start + chosen + 1] == label_offsets[start + chosen]:
+            others, effort = find_twins(
+                chosen, start, size, own_label_offsets, own_labels, own, ties, late, place, effort, scratch, twins
+            )
+            if others >= FEW:
+                count = look_around(chosen, here, place, best, count)
+                for number in range(others):
+                    after[twins[number]] = position
+            elif detailed[pattern] and label_offsets[start + chosen + 1] == label_offsets[start + chosen]:
                 count = look_ahead(chosen, here, place, often, best, count)
+            count = write_order(after[chosen], others, best, count)
             length = write_step(start + chosen, label_offsets, labels, best, count, buffer)
             steps[next_] = intern(buffer, length, words)
             skeleton = mix(skeleton * np.uint64(31) ^ np.uint64(steps[next_]))
@@ -83,6 +99,18 @@ def plan(
                 used += 2
             buffer[0] |= (size - inner) << 16
             steps[next_] = intern(buffer, used, words)
+
+
+@making
+def write_order(after, others, step, count):
+    """Add to a step where its vertex is, in the event's order, among its twins; tell how many words it has then."""
+    if after > 0:
+        step[count] = after << 24 | BEFORE
+        count += 1
+    if others >= FEW:
+        step[count] = others << 24 | SPARE
+        count += 1
+    return count
 
 
 @making
@@ -120,7 +148,7 @@ def write_inner(start, size, label_offsets, labels, own_label_offsets, own_label
         subject, target = arcs[number, 0], arcs[number, 2]
         if arcs[number, 1] == own_arcs[number, 1] or late[start + subject] or late[start + target]:
             continue
-        word = place[subject] << 24 | (2 + 2 * own_arcs[number, 1])
+        word = place[subject] << 24 | (FIRST_KEY + 2 * own_arcs[number, 1])
         hole = used
         while hole > first and (buffer[hole - 2], buffer[hole - 1]) > (word, place[target]):
             buffer[hole] = buffer[hole - 2]
@@ -143,7 +171,7 @@ def look_ahead(vertex, arcs, place, often, step, count):
         other = target if subject == vertex else subject
         if (subject != vertex and target != vertex) or place[other] > 0:
             continue
-        key = 2 + 2 * name + (subject == vertex)
+        key = FIRST_KEY + 2 * name + (subject == vertex)
         better = rarest < 0 or often[name] < often[rarest] or (often[name] == often[rarest] and name < rarest)
         if better or (name == rarest and key < word & 0xFFFFFF):
             rarest = name
@@ -152,6 +180,28 @@ def look_ahead(vertex, arcs, place, often, step, count):
         return count
     step[count] = word
     return count + 1
+
+
+@making
+def look_around(vertex, arcs, place, step, count):
+    """Add to a step all the arcs that will lead from its vertex on, each once, as arcs from anywhere."""
+    first = count
+    for number in range(len(arcs)):
+        subject, name, target = arcs[number, 0], arcs[number, 1], arcs[number, 2]
+        other = target if subject == vertex else subject
+        if (subject != vertex and target != vertex) or place[other] > 0:
+            continue
+        word = np.uint32(SOMEWHERE << 24 | (FIRST_KEY + 2 * name + (subject == vertex)))
+        hole = count
+        while hole > first and step[hole - 1] > word:
+            hole -= 1
+        if hole > first and step[hole - 1] == word:
+            continue
+        for place_ in range(count, hole, -1):
+            step[place_] = step[place_ - 1]
+        step[hole] = word
+        count += 1
+    return count
 
 
 @making
@@ -222,7 +272,7 @@ def gather(vertex, arcs, place, step):
     known = 0
     degree = 0
     for number in range(len(arcs)):
-        subject, key, target = arcs[number, 0], 2 + 2 * arcs[number, 1], arcs[number, 2]
+        subject, key, target = arcs[number, 0], FIRST_KEY + 2 * arcs[number, 1], arcs[number, 2]
         if target == vertex:
             other = place[subject]
         elif subject == vertex:

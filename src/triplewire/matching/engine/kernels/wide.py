@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import kernel, lowest, part, prefetch
-from .layout import BETWEEN, END, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST, TAIL
+from .layout import BETWEEN, FALLING, KEY, LEAF, MORE, NONE, PLACE_SHIFT, PLAIN, POINT, REST, TAIL
 from .masks import DOUBT, NOTHING, ONE, THREE, TWO, agrees, check, in_range
+from .plan import END
 
 FEW = 8
 """So many siblings are looked at one by one."""
@@ -33,7 +34,9 @@ def enter_wide(
             if not agrees(np.int64(tail & REST), free, keep, checks, having, columns, adjacent, bound, taken, left):
                 mask = NOTHING
         elif tail & MORE:
-            mask = check(tail & REST, mask, checks, ranges, len(having), having, columns, adjacent, bound, ranks, first)
+            mask = check(
+                tail & REST, mask, checks, ranges, len(having), having, columns, adjacent, bound, ranks, first, keep
+            )
         else:
             mask &= adjacent[bound[(tail >> PLACE_SHIFT) & 0xFF] + columns[tail & KEY]]
         if mask == NOTHING:
