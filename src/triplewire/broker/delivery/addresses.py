@@ -12,8 +12,10 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any
+from typing import Any, TypeVar
 
 import httpcore
 import httpx
@@ -24,8 +26,9 @@ from triplewire.store.lengths import LONGEST_ADDRESS, check_length
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+Result = TypeVar("Result")
 
-SCHEMES = ("http", "https")
+SCHEMES = {"http": 80, "https": 443}
 PORTS = range(1, 1 << 16)
 MOST_CONNECTIONS = 8  # to one host
 MOST_HOSTS = 200  # with connections that are kept for the next time
@@ -81,6 +84,34 @@ async def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
+@dataclass(frozen=True)
+class Host:
+    """Whom a URL leads to."""
+
+    scheme: str
+    name: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A URL in the parts that a request is made of."""
+
+    host: Host
+    authority: str
+    target: bytes
+
+
+@lru_cache(4096)
+def place_of(url: str) -> Place:
+    """Where a URL leads. To read one takes longer than all else that is done before something is sent there."""
+    parsed = httpx.URL(url)
+    port = parsed.port if parsed.port is not None else SCHEMES.get(parsed.scheme, 0)
+    return Place(
+        Host(parsed.scheme, parsed.raw_host.decode("ascii"), port), parsed.netloc.decode("ascii"), parsed.raw_path
+    )
+
+
 class Addresses:
     """Which addresses users may have us call: the public ones and, for development, those of ``allowed`` networks."""
 
@@ -107,6 +138,25 @@ class Addresses:
     def client(self, **settings: Any) -> httpx.AsyncClient:
         """A client that connects to nothing else. It takes no proxy from the environment, which would do the asking."""
         return httpx.AsyncClient(transport=_Transport(self), trust_env=False, **settings)
+
+    async def connected(
+        self, host: str, port: int, connect: Callable[[str], Awaitable[Result]], patience: float | None
+    ) -> Result:
+        """What connects to the first of a name's addresses that may be called, and can be.
+
+        A name server has so many seconds to answer.
+        """
+        try:
+            async with asyncio.timeout(patience):
+                *others, last = await self.reachable(host, port)
+        except TimeoutError:
+            raise httpcore.ConnectTimeout(f"no name server tells where {host} leads") from None
+        for address in others:
+            try:
+                return await connect(address)
+            except (OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await connect(last)
 
     async def reachable(self, host: str, port: int) -> list[str]:
         """Those of the addresses that a name leads to now that may be called."""
@@ -198,17 +248,10 @@ class _Connections(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        try:
-            async with asyncio.timeout(timeout):
-                reachable = await self._addresses.reachable(host, port)
-        except TimeoutError:
-            raise httpcore.ConnectTimeout(f"no name server tells where {host} leads") from None
-        for address in reachable[:-1]:
-            try:
-                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
-        return await self._inner.connect_tcp(reachable[-1], port, timeout, local_address, socket_options)
+        async def connect(address: str) -> httpcore.AsyncNetworkStream:
+            return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+
+        return await self._addresses.connected(host, port, connect, timeout)
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-import httpx
-
+from triplewire.broker.delivery.connections import Connections
 from triplewire.broker.delivery.parcels import Parcel, is_joined
 from triplewire.broker.delivery.retries import Answer, answer_of
 from triplewire.broker.delivery.webhooks import digest, digest_id, message, message_id, signed
 from triplewire.lift.lifting import Lifting
 from triplewire.store import Delivery
-
-MOST_READ = 64 * 1024
 
 
 class Channel(Protocol):
@@ -32,7 +29,7 @@ class Channel(Protocol):
 class Webhooks:
     """Standard Webhooks: a signed POST for a notification, or for several that go together."""
 
-    client: httpx.AsyncClient
+    connections: Connections
     lifting: Lifting
     clock: Callable[[], datetime]
 
@@ -48,15 +45,10 @@ class Webhooks:
         id_, body = prepared
         headers = signed(body, id_, int(self.clock().timestamp()), delivery.secrets)
         kind = {"Content-Type": "application/json"}
-        return await post(self.client, delivery.url, body, {**headers, **kind}, self.clock())
+        return await post(self.connections, delivery.url, body, {**headers, **kind}, self.clock())
 
 
-async def post(client: httpx.AsyncClient, url: str, body: bytes, headers: Mapping[str, str], now: datetime) -> Answer:
+async def post(connections: Connections, url: str, body: bytes, headers: Mapping[str, str], now: datetime) -> Answer:
     """What the answer to a POST means."""
-    async with client.stream("POST", url, content=body, headers=dict(headers)) as answer:
-        read = 0
-        async for chunk in answer.aiter_raw():  # to its end, if that is near: then the connection can be used again
-            read += len(chunk)
-            if read > MOST_READ:
-                break
-        return answer_of(answer.status_code, answer.headers.get("retry-after", ""), now)
+    status, again = await connections.post(url, body, headers)
+    return answer_of(status, again, now)

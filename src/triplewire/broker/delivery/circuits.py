@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-import httpx
+from triplewire.broker.delivery.addresses import Host, place_of
 
 AT_ONCE = 8
 TRIPS = 3
@@ -45,18 +45,13 @@ class Circuits:
     """The circuits of all hosts that something is sent to, or that failed."""
 
     def __init__(self) -> None:
-        self._of: dict[tuple[str, str, int | None], Circuit] = {}
+        self._of: dict[Host, Circuit] = {}
 
     def of(self, url: str) -> Circuit:
-        return self._of.setdefault(_host(url), Circuit())
+        return self._of.setdefault(place_of(url).host, Circuit())
 
     def forget(self, url: str) -> None:
         """Let go of a circuit of which there is nothing to remember."""
         circuit = self.of(url)
         if not (circuit.under_way or circuit.failures):
-            del self._of[_host(url)]
-
-
-def _host(url: str) -> tuple[str, str, int | None]:
-    parsed = httpx.URL(url)
-    return parsed.scheme, parsed.host, parsed.port
+            del self._of[place_of(url).host]

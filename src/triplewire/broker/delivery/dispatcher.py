@@ -14,12 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
-import triplewire
 from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.channels import Channel, Webhooks
 from triplewire.broker.delivery.circuits import Circuit, Circuits
+from triplewire.broker.delivery.connections import Connections
 from triplewire.broker.delivery.hub import WebSub
 from triplewire.broker.delivery.mail import Mail
 from triplewire.broker.delivery.mailer import Mailer
@@ -34,9 +32,8 @@ from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Sto
 
 INTERVAL, SHORTEST, LONGEST_INTERVAL = 0.1, 0.01, 1.0
 """Seconds between two looks for new notifications, and where a look takes no time; and for whatever else is due."""
-TIMEOUT = httpx.Timeout(15, connect=5, pool=60)
 WHOLE_TIMEOUT = 30
-"""For a receiver that answers a byte at a time."""
+"""Seconds, whatever is waited for."""
 AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
 """How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
 MOST_OF_ONE = 512
@@ -68,11 +65,11 @@ class Dispatcher:
         self._lifting = lifting
         self._clock = clock
         self._jitter = jitter
-        self._client = addresses.client(timeout=TIMEOUT, headers={"User-Agent": f"Triplewire/{triplewire.__version__}"})
+        self._connections = Connections(addresses)
         self._channels: dict[str, Channel] = {
-            "webhook": Webhooks(self._client, lifting, clock),
+            "webhook": Webhooks(self._connections, lifting, clock),
             "email": Mail(mailer, lifting),
-            "websub": WebSub(self._client, lifting),
+            "websub": WebSub(self._connections, lifting),
         }
         self._circuits = Circuits()
         self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
@@ -132,7 +129,7 @@ class Dispatcher:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._client.aclose()
+        await self._connections.close()
 
     async def _deliver(self, due: Due, circuit: Circuit) -> None:
         """Send what waits, until nothing does, or something fails, or somebody changes it."""

@@ -23,6 +23,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Credentials, reader
 from triplewire.broker.delivery.channels import post
+from triplewire.broker.delivery.connections import Connections
 from triplewire.broker.delivery.parcels import Parcel
 from triplewire.broker.delivery.retries import Answer
 from triplewire.broker.http.bodies import media_type, read_body, text_of, unsupported
@@ -155,7 +156,7 @@ async def _is_meant(wish: Wish, shared: State) -> bool:
 class WebSub:
     """The channel: the new entries as a feed, signed if there is a secret."""
 
-    client: httpx.AsyncClient
+    connections: Connections
     lifting: Lifting
 
     def prepare(self, delivery: Delivery, parcel: Parcel) -> bytes:
@@ -171,7 +172,7 @@ class WebSub:
         headers = {"Content-Type": kind, "Link": links.header()}
         if secret := delivery.secrets[0]:
             headers["X-Hub-Signature"] = f"sha256={hmac.new(secret.encode(), prepared, 'sha256').hexdigest()}"
-        return await post(self.client, delivery.url, prepared, headers, datetime.now(UTC))
+        return await post(self.connections, delivery.url, prepared, headers, datetime.now(UTC))
 
 
 def _followed(topic: str) -> tuple[Links, str]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
+import httpcore
 import httpx
 
 from triplewire.broker.delivery.parcels import Parcel
@@ -65,9 +66,9 @@ def answer_of(status: int, retry_after: str, now: datetime) -> Answer:
 
 def no_answer(error: Exception) -> Answer:
     """What it means that there was none."""
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
+    if isinstance(error, TimeoutError | httpx.TimeoutException | httpcore.TimeoutException):
         return Answer("no answer in time")
-    what = "connection" if isinstance(error, httpx.ConnectError | ConnectionError) else "answer"
+    what = "connection" if isinstance(error, httpx.ConnectError | httpcore.ConnectError | ConnectionError) else "answer"
     return Answer(f"no {what}: {str(error) or type(error).__name__}")
 
 
