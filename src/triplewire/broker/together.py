@@ -23,11 +23,15 @@ class Together(Generic[Item, Result]):
         self._waiting: list[tuple[int, Item, asyncio.Future[Result]]] = []
         self._working: asyncio.Task[None] | None = None
 
+    @property
+    def is_busy(self) -> bool:
+        return self._working is not None and not self._working.done()
+
     async def done(self, item: Item, rank: int = 0) -> Result:
         """The result, once it is there."""
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((rank, item, result))
-        if self._working is None or self._working.done():
+        if not self.is_busy:
             self._working = asyncio.create_task(self._work())
         return await result
 

@@ -177,14 +177,16 @@ class Deliveries(Part):
         with self._reading() as connection:
             return [Endpoint(*row) for row in connection.execute(query.group_by(each.url).order_by(each.url))]
 
-    def due(self, moment: datetime) -> list[Due]:
-        """The deliveries of which something is to be sent now.
+    def due(self, moment: datetime, worst: Standing = Standing.FAILING) -> list[Due]:
+        """The deliveries of which something is to be sent now, of a standing up to the ``worst``.
 
         By their standing. Of the same standing all owners in turn; of one owner's the highest priority first, then the
         longest due.
         """
         now = moment_of(moment)
         good = is_at_work(now, revisions.c.owner) & (deliveries.c.due <= now)
+        if worst < Standing.FAILING:
+            good &= deliveries.c.failing_since.is_(None)
         with self._reading() as connection:
             periods = connection.scalars(select(deliveries.c.digest).where(deliveries.c.digest > 0).distinct()).all()
             over = (
@@ -207,7 +209,7 @@ class Deliveries(Part):
     def waiting(self, portions: Iterable[Portion]) -> list[list[Notification]]:
         """The notifications that are to be delivered next, for each portion; all read in one transaction."""
         with self._reading() as connection:
-            return [next_of(connection, portion) for portion in portions]
+            return next_of(connection, list(portions))
 
     def contents(self, delivery: int, hashes: Iterable[str]) -> dict[str, Content]:
         """Which of some contents a delivery has told of late."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, bindparam, func, insert, literal, select, update
 
 from triplewire.store.moments import now
 from triplewire.store.notifications import notification_of, notified
@@ -81,6 +82,35 @@ NEXT = (
 """Made once, as making it takes longer than reading a notification."""
 
 
-def next_of(connection: Connection, portion: Portion) -> list[Notification]:
+def _end(of: Callable[..., Any]) -> ScalarSelect[Any]:
+    """The first or the last that waits for a delivery."""
+    return select(of(notifications.c.number)).where(is_waiting()).correlate(deliveries).scalar_subquery()
+
+
+ENDS = select(deliveries.c.number, deliveries.c.last, _end(func.min), _end(func.max))
+ENDS = ENDS.where(deliveries.c.number.in_(bindparam("several", expanding=True)))
+THESE = notified().where(notifications.c.number.in_(bindparam("several", expanding=True)))
+
+
+def next_of(connection: Connection, portions: Sequence[Portion]) -> list[list[Notification]]:
+    """What is to be delivered next, for each portion.
+
+    Most deliveries have one notification waiting. These are read together, in two statements however many there are.
+    """
+    asked = {(one.delivery.number, one.delivery.last): one for one in portions}
+    alone: dict[int, int | None] = {}
+    for number, last, first, newest in connection.execute(ENDS, {"several": [number for number, _ in asked]}):
+        one = asked.get((number, last))
+        if one is not None and one.before is None and (one.limit == 1 or first == newest):
+            alone[number] = first
+    numbers = [first for first in alone.values() if first is not None]
+    found = {row.number: notification_of(row) for row in connection.execute(THESE, {"several": numbers})}
+    return [
+        [found[first] for first in (alone[number],) if first in found] if number in alone else _some_of(connection, one)
+        for (number, _), one in asked.items()
+    ]
+
+
+def _some_of(connection: Connection, portion: Portion) -> list[Notification]:
     bounds = {"last": portion.delivery.last, "limit": portion.limit, "before": portion.before or FOR_EVER}
     return [notification_of(row) for row in connection.execute(NEXT, {"delivery": portion.delivery.number} | bounds)]

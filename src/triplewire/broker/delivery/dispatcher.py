@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +39,8 @@ AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
 """How many are under way at once, by what is known of them, so that the dead never take the place of the living."""
 MOST_OF_ONE = 512
 """So many deliveries of one owner are under way, or wait for a place, at once; the others are looked at later."""
+FEW = 4
+"""So many of those that fail are begun at a time."""
 GROUP = 32
 """So many are read, or prepared, together: the next ones are, while these are being sent."""
 
@@ -77,6 +80,9 @@ class Dispatcher:
         self._preparing: Together[tuple[Delivery, Parcel], Any] = Together(self._prepare, GROUP)
         self._settling: Together[Attempt, Delivery | None] = Together(store.deliveries.settle)
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._again: set[int] = set()
+        self._failing: dict[int, Due] = {}
+        self._trying: asyncio.Task[None] | None = None
         self._owners: Counter[str] = Counter()
         self._meters = meters or Meters()
 
@@ -89,9 +95,11 @@ class Dispatcher:
                     quick = newest = self._store.glance()
                     if newest is None:
                         newest = await asyncio.to_thread(self._store.last_notification)
-                    if newest != seen or time.monotonic() - looked >= LONGEST_INTERVAL:
-                        complete = await self.look()
-                        seen, looked = newest if complete else -1, time.monotonic()
+                    if newest != seen:
+                        seen = newest if await self.look(Standing.NEW) else -1
+                    if time.monotonic() - looked >= LONGEST_INTERVAL and not self._is_busy():
+                        looked = time.monotonic()
+                        await self.look()
                 except Exception as error:  # what waits is still there when the store answers again
                     log.error("cannot read deliveries: %s", error)
                     await asyncio.sleep(LONGEST_INTERVAL)
@@ -99,30 +107,61 @@ class Dispatcher:
         finally:
             await self.close()
 
-    async def look(self) -> bool:
-        """Begin to send what is due now, all in turn; whether that was all of it, as none has too much under way."""
-        now = self._clock()
+    async def look(self, worst: Standing = Standing.FAILING) -> bool:
+        """Begin to send what is due now to those of a standing up to the ``worst``, all in turn.
+
+        Those that fail are tried a few at a time, while nobody else has anything to be sent. Whether that was all of
+        it, as none has too much under way.
+        """
         complete = True
-        for due in await asyncio.to_thread(self._store.deliveries.due, now):
-            if due.delivery in self._under_way:
-                continue
-            if self._owners[due.owner] >= MOST_OF_ONE:
-                complete = False
-                continue
-            circuit = self._circuits.of(due.url)
-            if circuit.admits(now):
-                circuit.under_way += 1
-                self._owners[due.owner] += 1
-                self._under_way[due.delivery] = asyncio.create_task(self._deliver(due, circuit))
+        for due in await asyncio.to_thread(self._store.deliveries.due, self._clock(), worst):
+            if due.standing is not Standing.FAILING:
+                complete &= self._begin(due)
+            elif due.delivery not in self._under_way:
+                self._failing[due.delivery] = due
+        if self._failing and (self._trying is None or self._trying.done()):
+            self._trying = asyncio.create_task(self._try_again())
         return complete
+
+    def _begin(self, due: Due) -> bool:
+        """Begin to send, unless that is under way or the host is left alone; or say that its owner has too much."""
+        if due.delivery in self._under_way:
+            self._again.add(due.delivery)
+            return True
+        if self._owners[due.owner] >= MOST_OF_ONE:
+            return False
+        circuit = self._circuits.of(due.url)
+        if circuit.admits(self._clock()):
+            circuit.under_way += 1
+            self._owners[due.owner] += 1
+            self._under_way[due.delivery] = asyncio.create_task(self._deliver(due, circuit))
+        return True
+
+    async def _try_again(self) -> None:
+        """Begin to send to those that fail, a few at a time."""
+        while self._failing:
+            await self._calm()
+            for number in list(islice(self._failing, FEW)):
+                self._begin(self._failing.pop(number))
+            await asyncio.sleep(SHORTEST)
+
+    async def _calm(self) -> None:
+        """Wait until nothing is to be read or prepared, but not for long."""
+        until = time.monotonic() + LONGEST_INTERVAL
+        while self._is_busy() and time.monotonic() < until:
+            await asyncio.sleep(SHORTEST)
+
+    def _is_busy(self) -> bool:
+        return self._reading.is_busy or self._preparing.is_busy
 
     async def settled(self) -> None:
         """Wait until nothing is under way."""
-        while self._under_way:
-            await asyncio.wait(self._under_way.values())
+        while self._under_way or self._failing:
+            await asyncio.wait([*self._under_way.values(), *([self._trying] if self._trying else [])])
 
     async def close(self, patience: float = 2.0) -> None:
         """Let what is under way come to its end, but not forever. What does not is sent again another time."""
+        self._failing.clear()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.settled(), patience)
         tasks = list(self._under_way.values())
@@ -144,13 +183,16 @@ class Dispatcher:
             if not self._owners[due.owner]:
                 del self._owners[due.owner]
             self._circuits.forget(due.url)
+            self._again.discard(due.delivery)
             del self._under_way[due.delivery]
 
     async def _deliver_page(self, due: Due, circuit: Circuit) -> bool:
-        """Send a few, and say whether to go on."""
+        """Send a few, and say whether to go on, as there are more."""
+        self._again.discard(due.delivery)
         known, waiting = await self._reading.done(due.delivery, due.standing)
-        if known is None or (known.url, known.state) != (due.url, "active"):
+        if known is None or (known.url, known.state) != (due.url, "active") or known.due > moment_of(self._clock()):
             return False
+        more = len(waiting) == portion(known, self._clock()).limit
         page = await self._parcels(known, waiting)
         for parcel in page:
             prepared = await self._prepared(known, parcel)
@@ -158,13 +200,15 @@ class Dispatcher:
                 if circuit.is_open(self._clock()):
                     return False
                 attempt = await self._attempt(known, parcel, prepared, circuit)
+            if attempt.reason:
+                await self._calm()
             stands = await self._settling.done(attempt)
             if attempt.reason or stands is None or stands.state != "active" or stands.due > attempt.moment:
                 return False
             if stands.last != parcel.number:
                 return True
             known = stands
-        return bool(page)
+        return more or due.delivery in self._again
 
     def _read(self, numbers: list[int]) -> list[tuple[Delivery | None, list[Notification]]]:
         """How deliveries stand, and what waits next for each."""
