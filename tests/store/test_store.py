@@ -240,6 +240,13 @@ def test_a_server_that_takes_a_connection_and_says_nothing_is_away(monkeypatch):
     assert PASSWORD not in str(error.value)
 
 
+def test_an_embedded_store_is_read_by_its_owner_alone(tmp_path):
+    with closing(Store(embedded(tmp_path))) as store:
+        store.append([event("1")])
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(("triplewire.db", "triplewire.db-wal", "triplewire.db-shm"), 0o600)
+
+
 def test_any_sign_may_be_in_a_text(store):
     texts = ["a\x00b", "a\U0010ffff0b", "\x00", "\U0010ffff", "\U0010ffff1\x00", "é\n"]
     positions = store.append([("source", text, text) for text in texts])

@@ -133,7 +133,7 @@ def _users(home: Path, url: str | None) -> Iterator[Users]:
 
     if url is None:
         try:
-            home.mkdir(parents=True, exist_ok=True)
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"the data folder {home} cannot be made: {error.strerror}") from None
     with closing(Store(url or store_url(home))) as store:

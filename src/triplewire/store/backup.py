@@ -6,7 +6,6 @@ one to the other.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -28,8 +27,7 @@ def backup(url: str, file: Path) -> None:
     unfinished = file.with_name(f"{file.name}.unfinished")
     try:
         with closing(Database(url)) as source:
-            # Whoever may read a backup may sign webhooks: only its owner does.
-            os.close(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+            unfinished.unlink(missing_ok=True)
             if source.kind == SQLITE:
                 copy_file(source.file, unfinished)
             else:

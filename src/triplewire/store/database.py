@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -86,6 +86,9 @@ class Database:
         # Of some nobody sees the end: that of a stream's, which Java holds on to, comes with Java's garbage.
         finalize(self, self._engine.dispose).atexit = False
         try:
+            if self.kind == SQLITE:
+                with suppress(OSError):  # of which SQLite tells
+                    schema.make_file(self.file)
             self._prepare(upgrade or self.kind == SQLITE)
         except BaseException:
             self.close()

@@ -6,6 +6,7 @@ only by a store that is behind.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -79,7 +80,16 @@ def keep_copy(database: Path, found: int) -> None:
     unfinished.replace(copy)
 
 
+def make_file(path: Path) -> None:
+    """Make the file of an embedded store, if there is none, for its owner alone: secrets are kept in it.
+
+    SQLite lets nobody else see what it puts beside it either.
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
 def copy_file(source: Path, target: Path) -> None:
     """Copy an embedded store as SQLite has it: one moment of the source, while others write to it."""
+    make_file(target)
     with closing(sqlite3.connect(source)) as given, closing(sqlite3.connect(target)) as made:
         given.backup(made)
