@@ -19,6 +19,7 @@ import uvicorn.server
 from tests.broker.sending import process, receiver
 from tests.conftest import new_database, new_store
 from triplewire.broker import create_app
+from triplewire.broker.http.connections import Connection
 from triplewire.store import Store
 
 __all__ = ["broker", "process", "receiver", "store"]
@@ -59,7 +60,9 @@ def broker(store: Store) -> Iterator[httpx.Client]:
 def served(store: Store, **settings: Any) -> Iterator[str]:
     """The broker on a free port of this machine; gives its address."""
     app = create_app(store, **settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(
+        uvicorn.Config(app, http=Connection, port=0, log_level="warning", timeout_graceful_shutdown=1)
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

@@ -36,6 +36,20 @@ def test_a_token_is_good_for_what_both_it_and_its_user_may_do(store: Store) -> N
         assert found.scopes == (wanted if ADMIN in most else wanted & set(most))
 
 
+def test_a_user_has_so_many_tokens_and_those_that_long_ended_are_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplewire.store.users.MOST_TOKENS", 3)
+    store.users.add("ann")
+    store.users.issue("ann", expires="2026-01-01T00:00:00.000000Z")
+    numbers = [store.users.issue("ann")[0].number for _ in range(3)]
+    with pytest.raises(UsageError, match="revoke some"):
+        store.users.issue("ann")
+    store.users.revoke(numbers[0])
+    store.users.issue("ann")
+    assert [token.number for token in store.users.tokens("ann")] == [*numbers, numbers[-1] + 1]
+
+
 def test_names_are_taken_once_and_case_counts(store: Store) -> None:
     for name in ("ann", "Ann", "urn:ann"):
         store.users.add(name)

@@ -23,6 +23,7 @@ from triplewire.broker.notifying import feeds, inbox, less, notifications
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations import activity, health, metrics
 from triplewire.broker.operations.meters import Meters
+from triplewire.broker.operations.probe import Probe
 from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing import events, letters, sources
 from triplewire.broker.publishing.pressure import Limits, Pressure
@@ -95,6 +96,7 @@ def create_app(
         mailer,
         meters or Meters(),
         Rates(store),
+        Probe(store),
     )
     answer_with_problems(app)
     web.signing.answer_with_pages(app)

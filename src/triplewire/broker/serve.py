@@ -23,6 +23,7 @@ from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app, create_watch
 from triplewire.broker.delivery.addresses import Addresses, networks
 from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.broker.delivery.mailer import Mailer
+from triplewire.broker.http.connections import Connection
 from triplewire.broker.notifying.words import line
 from triplewire.broker.operations.logs import set_up
 from triplewire.broker.operations.meters import Meters
@@ -103,6 +104,20 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
+def _server(app: FastAPI, patience: int) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=patience,
+        )
+    )
+
+
 async def _serve(
     configuration: Configuration,
     store: Store,
@@ -129,7 +144,7 @@ async def _serve(
         watched_elsewhere=watch_listener is not None,
     )
     patience = configuration.shutdown_seconds
-    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=patience))
+    server = _server(app, patience)
 
     def end(ending: int) -> None:
         """Finish what is under way; streams, and waiting for a locked store, may have no end of their own."""
@@ -165,7 +180,7 @@ async def _serve(
 def _watching(app: FastAPI, host: str, listener: socket.socket) -> _Server:
     """The server of health and metrics, where they have a port of their own."""
     watch = create_watch(app, hosts_of(host, listener.getsockname()[0]))
-    return _Server(uvicorn.Config(watch, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+    return _server(watch, 1)
 
 
 def _pipeline_command(home: Path) -> list[str]:
@@ -272,7 +287,7 @@ def _watch_listener(configuration: Configuration) -> AbstractContextManager[sock
 def _opened(configuration: Configuration) -> Store:
     home = configuration.home
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)  # events, notifications and secrets are nobody else's
     except OSError as error:
         raise UsageError(f"the data folder {home} cannot be made: {error.strerror}") from None
     return Store(configuration.store or store_url(home))

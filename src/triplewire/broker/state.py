@@ -19,6 +19,7 @@ from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import Models
 from triplewire.broker.notifying.feed import Feed
 from triplewire.broker.operations.meters import Meters
+from triplewire.broker.operations.probe import Probe
 from triplewire.broker.operations.rates import Rates
 from triplewire.broker.publishing.pressure import Pressure
 from triplewire.broker.publishing.publisher import Publisher
@@ -48,14 +49,18 @@ class State:
     mailer: Mailer | None
     meters: Meters
     rates: Rates
-    verifying: set[asyncio.Task[None]] = field(default_factory=set)
-    """Callbacks that are being asked whether they are meant."""
+    probe: Probe
+    verifying: dict[asyncio.Task[None], str] = field(default_factory=dict)
+    """Callbacks that are being asked whether they are meant, by whose notifications are to go there."""
     under_way: set[tuple[str, str]] = field(default_factory=set)
     """Requests with a key that are being carried out, by caller and key."""
 
     async def publish(self, envelopes: Sequence[Envelope], publisher: str) -> list[int]:
-        """The events' log positions, once they are durable; refused if no more can be taken in."""
+        """The events' log positions, once they are durable; refused if there are too many, or of this publisher."""
+        caller = await asyncio.to_thread(self.gate.named, publisher)
+        self.allowance.check_events(caller)
         await self.pressure.check(self.publisher, len(envelopes))
+        self.allowance.count_events(caller, len(envelopes))
         return await self.publisher.publish(envelopes, publisher)
 
     def subscription(self, id_: str, caller: Caller) -> Revision:

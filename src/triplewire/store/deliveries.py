@@ -134,9 +134,17 @@ class Deliveries(Part):
             rows = connection.execute(query.order_by(deliveries.c.number).limit(limit))
             return [delivery_of(row, "") for row in rows]
 
+    def is_followed(self, subscription: str, url: str) -> bool:
+        """Whether a subscription's notifications are sent to a callback already."""
+        same = (
+            (deliveries.c.subscription == subscription) & (deliveries.c.channel == WEBSUB) & (deliveries.c.url == url)
+        )
+        with self._reading() as connection:
+            return connection.execute(select(deliveries.c.number).where(same)).first() is not None
+
     def count(self, owner: str) -> int:
-        """How many deliveries an owner has set up."""
-        query = select(func.count()).where(deliveries.c.channel != WEBSUB, _of(owner))
+        """To how many places an owner's notifications are sent, by whoever set that up."""
+        query = select(func.count()).select_from(deliveries).where(_of(owner))
         with self._reading() as connection:
             return connection.scalar(query) or 0
 

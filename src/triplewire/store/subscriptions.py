@@ -24,9 +24,19 @@ SEARCHED = 1000
 class Subscriptions(Part):
     """The subscriptions of a store."""
 
-    def subscribe(self, record: Mapping[str, Any], owner: str = LOCAL, webhook: Webhook | Mailbox | None = None) -> int:
-        """Create a subscription; it matches the events after the position returned."""
+    def subscribe(
+        self,
+        record: Mapping[str, Any],
+        owner: str = LOCAL,
+        webhook: Webhook | Mailbox | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Create a subscription; it matches the events after the position returned.
+
+        If ``check`` raises an error, there is none.
+        """
         with self._writing() as connection:
+            check()
             if current(connection, record["id"]) is not None:
                 raise UsageError(f"there is a subscription {record['id']!r} already")
             since = insert_revision(connection, record, owner, last_position(connection))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from hashlib import scrypt, sha256
 from secrets import token_bytes, token_urlsafe
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
 from triplewire.store.database import Part
 from triplewire.store.deliveries import remove_followers
-from triplewire.store.moments import now
+from triplewire.store.moments import moment_of, now
 from triplewire.store.records import Bearer, Token, User
 from triplewire.store.rights import ADMIN, SCOPES, SUBSCRIBE, USUAL
 from triplewire.store.tables import tokens, users
@@ -25,6 +26,8 @@ SESSION = "tws_"
 TO_THE_HOUR = len("2026-01-31T12")
 """When a token was used last is written to the hour, so that reading is not writing, most of the time."""
 LONGEST = 200
+MOST_TOKENS, REMEMBERED = 1000, timedelta(days=30)
+"""So many tokens of a user are good at a time; and so long are those listed that are not any more."""
 SCRYPT = {"n": 1 << 15, "r": 8, "p": 3, "maxmem": 1 << 26}
 
 
@@ -81,6 +84,7 @@ class Users(Part):
         text = prefix + token_urlsafe(32)
         with self._writing() as connection:
             has = _known(connection, user).scopes
+            _make_room(connection, user)
             wanted = has if scopes is None else frozenset(_written(scopes).split())
             if ADMIN not in has and (more := sorted(wanted - has)):
                 raise UsageError(f"{user!r} may not {', '.join(more)}, so no token of theirs may")
@@ -165,6 +169,16 @@ class Users(Part):
             salt, kept = map(bytes.fromhex, row.password.split())
         same = hmac.compare_digest(_hashed(password, salt), kept)
         return _user_of(row) if row is not None and same else None
+
+
+def _make_room(connection: Connection, user: str) -> None:
+    """Forget a user's tokens that have long been good for nothing, and refuse another if they have too many."""
+    ended = func.coalesce(tokens.c.revoked, tokens.c.expires)
+    own = tokens.c.user == user
+    connection.execute(delete(tokens).where(own, ended < moment_of(datetime.now(UTC) - REMEMBERED)))
+    good = own & tokens.c.revoked.is_(None) & (tokens.c.expires.is_(None) | (tokens.c.expires > now()))
+    if (connection.scalar(select(func.count()).where(good)) or 0) >= MOST_TOKENS:
+        raise UsageError(f"{user!r} has {MOST_TOKENS:,} tokens, which is the most; revoke some")
 
 
 def checked_name(name: str) -> str:

@@ -16,6 +16,7 @@ from triplewire.broker.access.users import COOKIE, Anybody, address_of, check_si
 from triplewire.broker.http.bodies import json_object
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import Shared, State
+from triplewire.errors import UsageError
 from triplewire.store import moment_of
 from triplewire.store.users import SESSION
 
@@ -57,7 +58,11 @@ def _signed_in(shared: State, body: dict[str, Any], address: str) -> tuple[str, 
     if user is None:
         raise unknown_caller("there is nobody with this name and password")
     ends = moment_of(datetime.now(UTC) + LASTS)
-    return user.name, user.scopes, shared.store.users.issue(user.name, "session", expires=ends, prefix=SESSION)[1]
+    try:
+        session = shared.store.users.issue(user.name, "session", expires=ends, prefix=SESSION)[1]
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.FORBIDDEN, str(error)) from None
+    return user.name, user.scopes, session
 
 
 @router.get("")

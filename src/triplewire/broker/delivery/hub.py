@@ -41,7 +41,8 @@ KINDS = {"atom": ATOM, "json": JSON_FEED}
 SHORTEST, USUAL, LONGEST = timedelta(minutes=5), timedelta(days=10), timedelta(days=30)
 MOST_READ, TIMEOUT = 4096, httpx.Timeout(15, connect=5)
 LONGEST_SECRET = 199
-MOST_VERIFYING = 100
+MOST_VERIFYING, MOST_OF_ONE = 100, 10
+"""So many callbacks are asked at once, and so many to whom one user's notifications are to go."""
 
 router = APIRouter(tags=["feeds"])
 log = logging.getLogger(__name__)
@@ -108,12 +109,16 @@ async def follow(
     token = token or httpx.URL(wish.topic).params.get("token")
     caller = await asyncio.to_thread(reader, request, shared, given, wish.subscription, token)
     revision = await asyncio.to_thread(shared.subscription, wish.subscription, caller)
-    if len(shared.verifying) >= MOST_VERIFYING:
+    if wish.mode == "subscribe":
+        known = await asyncio.to_thread(shared.store.deliveries.is_followed, wish.subscription, wish.callback)
+        await asyncio.to_thread(shared.allowance.check_subscriptions, caller, 0, webhooks=int(not known))
+    asked = list(shared.verifying.values())
+    if len(asked) >= MOST_VERIFYING or asked.count(revision.owner) >= MOST_OF_ONE:
         detail = "many callbacks are being asked whether they are meant"
         raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": "30"})
     task = asyncio.create_task(_verify(wish, shared, caller, revision.owner))
-    shared.verifying.add(task)
-    task.add_done_callback(shared.verifying.discard)
+    shared.verifying[task] = revision.owner
+    task.add_done_callback(shared.verifying.pop)
     return Response(status_code=HTTPStatus.ACCEPTED)
 
 

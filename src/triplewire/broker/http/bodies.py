@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from http import HTTPStatus
 from typing import Any, NoReturn
@@ -13,6 +14,8 @@ from triplewire.broker.http.problems import ProblemError
 from triplewire.lift.documents import write_json
 
 MEBIBYTE = 1 << 20
+PATIENCE, SLOWEST = 30.0, 1 << 16
+"""Seconds that a body has to come, and the bytes for each of which it has another second, up to the limit."""
 JSON_TYPES = ("application/json", "application/merge-patch+json")
 
 
@@ -29,16 +32,28 @@ def media_type(request: Request) -> str:
 
 
 async def read_body(request: Request, limit: int = MEBIBYTE) -> bytes:
-    """The body, refused as soon as it is seen to be over the limit, and before it is sent if it says so itself."""
+    """The body, refused as soon as it is seen to be over the limit, and before it is sent if it says so itself.
+
+    So is one that is packed, and one that takes longer than its size can excuse.
+    """
     too_large = ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the limit is {limit:,} bytes")
     said = request.headers.get("content-length", "0")
     if said.isdecimal() and int(said[:20]) > limit:
         raise too_large
+    if (packed := request.headers.get("content-encoding", "identity").lower()) != "identity":
+        detail = f"a body is sent as it is, and not as {packed}"
+        raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, {"Accept-Encoding": "identity"})
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise too_large
+    try:
+        async with asyncio.timeout(PATIENCE + limit / SLOWEST):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise too_large
+    except TimeoutError:
+        raise ProblemError(
+            HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time", {"Connection": "close"}
+        ) from None
     return bytes(body)
 
 

@@ -44,7 +44,7 @@ async def _documented(
 WITH_KEY = Depends(_documented)
 
 
-def repeatable(limit: int = MEBIBYTE) -> type[APIRoute]:
+def repeatable(limit: Callable[[State], int] = lambda _: MEBIBYTE) -> type[APIRoute]:
     """The class of routes whose POST requests, up to a size, may be sent again under a key."""
 
     class Repeatable(APIRoute):
@@ -55,7 +55,7 @@ def repeatable(limit: int = MEBIBYTE) -> type[APIRoute]:
                 key = request.headers.get(HEADER)
                 if not key or len(key) > 255 or request.method != "POST":
                     return await handle(request)
-                return await _once(request, key, handle, limit)
+                return await _once(request, key, handle, limit(request.app.state.shared))
 
             return repeated
 

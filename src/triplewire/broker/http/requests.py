@@ -57,7 +57,7 @@ class Requests:
 
         token = request_id.set(id_)
         try:
-            await self.app(scope, receive, answer)
+            await (_refuse if _is_ambiguous(scope) else self.app)(scope, receive, answer)
         except ClientDisconnect:
             log.debug("a client went away before it had said all")
         except Exception:
@@ -97,6 +97,17 @@ class Hosts:
 def _route(scope: Scope) -> str:
     """The template of the route that was asked for; nothing, if there is none."""
     return getattr(scope.get("route"), "path", "")
+
+
+def _is_ambiguous(scope: Scope) -> bool:
+    """Whether it is said in two ways where the body ends: a proxy may see another request in the rest than we do."""
+    names = {name for name, _ in scope["headers"]}
+    return b"transfer-encoding" in names and b"content-length" in names
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    detail = "a body has a length or comes in chunks, not both"
+    await ProblemError(HTTPStatus.BAD_REQUEST, detail, {"Connection": "close"}).response()(scope, receive, send)
 
 
 def _tell(scope: Scope, status: int, seconds: float) -> None:

@@ -241,7 +241,7 @@ SCHEMAS: dict[str, Schema] = {
         failing=optional(one({"since": TEXT, "reason": TEXT})),
         pause=NUMBER,
     ),
-    "Health": one({"status": TEXT, "log": NUMBER, "pipeline": NUMBER, "lag": NUMBER}),
+    "Health": one({"status": TEXT}, log=NUMBER, pipeline=NUMBER, lag=NUMBER),
     "Activity": one(
         {
             **dict.fromkeys(("log", "pipeline", "lag", "notifications"), NUMBER),

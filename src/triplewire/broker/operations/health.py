@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from http import HTTPStatus
@@ -11,6 +12,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from triplewire.broker.operations.probe import PATIENCE
 from triplewire.broker.state import Shared, State
 from triplewire.errors import StoreError
 from triplewire.store import Store
@@ -22,25 +24,32 @@ log = logging.getLogger(__name__)
 
 
 @router.get("/healthz")
-def health(shared: Shared) -> dict[str, Any]:
-    """The broker lives. ``lag`` is the number of log positions that the pipeline has yet to match."""
-    return {"status": "ok", **progress(shared.store)}
+async def health(shared: Shared) -> dict[str, Any]:
+    """The broker lives. ``lag`` is the number of log positions that the pipeline has yet to match.
+
+    How far everything has got is left out while the store does not tell: a broker that is ended for it would not be of
+    more use.
+    """
+    try:
+        told = await asyncio.wait_for(asyncio.to_thread(progress, shared.store), PATIENCE)
+    except (StoreError, TimeoutError):
+        told = {}
+    return {"status": "ok", **told}
 
 
 @router.get("/readyz")
-def ready(shared: Shared) -> JSONResponse:
+async def ready(shared: Shared) -> JSONResponse:
     """Whether events can be taken in and are matched: 200 if so, else 503, with the reasons.
 
     ``pipeline.state`` is starting, running or restarting; or elsewhere, if another machine runs it.
     """
-    told: dict[str, Any] = {"store": {"writable": False}}
-    try:
-        shared.store.probe()
-        told["store"] = {"writable": True}
-        reasons = _pipeline(shared, told)
-    except StoreError as error:
-        log.error("the store cannot be written: %s", error)
-        reasons = ["the store cannot be written; the log says why"]  # not here, where everybody reads it
+    told: dict[str, Any] = {"store": {"writable": await shared.probe.is_writable()}}
+    reasons = ["the store cannot be written; the log says why"]  # not here, where everybody reads it
+    if told["store"]["writable"]:
+        try:
+            reasons = await asyncio.to_thread(_pipeline, shared, told)
+        except StoreError as error:
+            log.error("the store cannot be read: %s", error)
     status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
     return JSONResponse({"status": "not ready" if reasons else "ready", "reasons": reasons} | told, status)
 

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Publisher, Subscriber
-from triplewire.broker.http.bodies import MEBIBYTE, ExactJSONResponse, media_type, read_body, text_of, unsupported
+from triplewire.broker.http.bodies import ExactJSONResponse, media_type, read_body, text_of, unsupported
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.http.repeats import WITH_KEY, fresh_id, repeatable
@@ -44,7 +44,12 @@ DEFAULTS = {"specversion": "1.0", "source": "urn:triplewire:broker", "type": "tr
 DryRun = Annotated[bool, Query(alias="dry-run", description="Publish nothing; tell what would come of it.")]
 Mends = Annotated[int | None, Query(ge=1, lt=1 << 63, description="The position of the dead letter that it mends.")]
 
-router = APIRouter(tags=["events"], route_class=repeatable(BATCH_LIMIT * MEBIBYTE))
+
+def _most(shared: State) -> int:
+    return BATCH_LIMIT * shared.allowance.quotas.event
+
+
+router = APIRouter(tags=["events"], route_class=repeatable(_most))
 
 
 @router.post("/v1/events", status_code=HTTPStatus.ACCEPTED, dependencies=[WITH_KEY])
@@ -68,7 +73,7 @@ async def publish(
     limit = shared.allowance.quotas.event
     batch = media_type(request) == BATCH
     if batch:
-        envelopes = _batch(_parse_exact(await read_body(request, BATCH_LIMIT * limit)), limit)
+        envelopes = _batch(_parse_exact(await read_body(request, _most(shared))), limit)
     else:
         envelopes = [await _single(request, limit)]
     if mends is not None:

@@ -40,7 +40,7 @@ ONTOLOGY_LIMIT = 64 * MEBIBYTE
 MOST_DIFFERENCES = 100
 """So many of each kind are told; all are counted."""
 
-router = APIRouter(prefix="/v1/ontologies", tags=["ontologies"], route_class=repeatable(ONTOLOGY_LIMIT))
+router = APIRouter(prefix="/v1/ontologies", tags=["ontologies"], route_class=repeatable(lambda _: ONTOLOGY_LIMIT))
 
 
 Reason = Annotated[str, Query(max_length=1000)]

@@ -79,7 +79,9 @@ def subscribe(
     model = shared.models.current()
     shared.allowance.check_record(_writable(body))
     asked = body.get(DELIVERY)
-    shared.allowance.check_subscriptions(caller, int(not dry_run), webhooks=int(asked is not None and not dry_run))
+    webhooks = int(asked is not None)
+    if not dry_run:
+        shared.allowance.check_subscriptions(caller, 1, webhooks)
     record, parsed = understood({"id": fresh_id(request), **_writable(body)}, owner, shared.store, model)
     to = None if asked is None else place(asked, None, shared)
     if dry_run:
@@ -87,7 +89,8 @@ def subscribe(
         return ExactJSONResponse(trial(record, parsed, model, others, shared.recent, events))
     invite(to, owner, shared)
     try:
-        since = shared.store.subscribe(record, owner, to)
+        again = lambda: shared.allowance.check_subscriptions(caller, 1, webhooks)  # noqa: E731 - many may come at once
+        since = shared.store.subscribe(record, owner, to, again)
     except UsageError as error:
         standing = shared.store.subscription(record["id"])
         if not is_repeatable(request) or standing is None or (standing.record, standing.owner) != (record, owner):
@@ -251,7 +254,15 @@ def _delivering(caller: Caller, shared: State, revision: Revision, body: dict[st
     to = place(body[DELIVERY], known, shared)
     if known is None or known.url != to.url or "to" in body[DELIVERY]:
         invite(to, revision.owner, shared)
-    return lambda check: deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner, check)
+
+    def deliver(check: Check) -> None:
+        def checked() -> None:
+            check()
+            shared.allowance.check_subscriptions(caller, 0, webhooks=int(id_ not in deliveries.of([id_])))
+
+        deliveries.put(id_, to, moment_of(datetime.now(UTC) + OVERLAP), revision.owner, checked)
+
+    return deliver
 
 
 def _delivered(shared: State, ids: Iterable[str]) -> dict[str, dict[str, Any]]:

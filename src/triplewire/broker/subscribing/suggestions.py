@@ -46,11 +46,13 @@ def put_profiles(
     """
     owners = holders(profiles)
     everybody, records = list(people(profiles)), list(interests(profiles))
-    shared.allowance.check_subscriptions(caller, len(records), webhooks=0)
+    new = sum(shared.store.subscription(record["id"]) is None for record in records)
+    shared.allowance.check_subscriptions(caller, new, webhooks=0)
     for name in sorted({*owners.values(), *(person.id for person in everybody)}):
         caller.acts_for(name)
     model = shared.models.current()
     for number, record in enumerate(records):
+        shared.allowance.check_record(record)
         records[number], _ = understood(record, owners[record["id"]], shared.store, model)
         current = shared.store.subscription(record["id"])
         if current is not None and current.owner != owners[record["id"]]:
