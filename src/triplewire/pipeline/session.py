@@ -90,7 +90,7 @@ def session(
     java = jvm.find()
     local = master is None or master.startswith("local")
     _prepare_environment(java, local)
-    options = java_options() if master else java_options(*_archived_classes(java), quick=True)
+    options = java_options(*_archived_classes(java), quick=master is None)
     chosen = {**EVERYWHERE, **(LOCAL if local else {}), **options, **(settings or {})}
     return SparkSession.builder.master(master or EMBEDDED).appName(app).config(map=chosen).getOrCreate()
 
