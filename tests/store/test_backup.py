@@ -74,6 +74,29 @@ def test_a_backup_is_one_file_for_its_owner_and_replaces_none(tmp_path: Path) ->
         backup(embedded(tmp_path), tmp_path / "nowhere" / "backup.db")
 
 
+def test_what_is_no_store_is_not_backed_up(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    """A wrong folder must not give a good backup of nothing."""
+    with postgresql.database() as nothing:
+        for url in (embedded(tmp_path), nothing):
+            with pytest.raises(UsageError, match="there is no store"):
+                backup(url, tmp_path / "backup.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_backup_that_is_damaged_is_refused_and_nothing_of_it_restored(tmp_path: Path) -> None:
+    with closing(Store(embedded(tmp_path))) as store:
+        store.append([("source", str(number), "é" * 400) for number in range(500)])
+    backup(embedded(tmp_path), file := tmp_path / "backup.db")
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    (new := tmp_path / "new").mkdir()
+    for damaged in (b"", whole[:middle], whole[:-4096], whole[:middle] + b"U" * 5000 + whole[middle + 5000 :]):
+        file.write_bytes(damaged)
+        with pytest.raises(StoreError, match=r"backup\.db is damaged, or no backup of a store"):
+            restore(file, embedded(new))
+    assert list(new.iterdir()) == []
+
+
 def test_the_commands_restore_into_an_empty_place_only(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()

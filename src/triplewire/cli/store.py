@@ -32,8 +32,6 @@ def backup(file: BackupFile, home: Home = Path("var"), url: StoreUrl = None) -> 
     from triplewire.store import backup as back_up
     from triplewire.store import store_url
 
-    if url is None and not home.is_dir():
-        raise UsageError(f"{home}: no such folder; name the broker's data folder with --home, or a store with --store")
     back_up(url or store_url(home), file)
 
 
@@ -47,5 +45,5 @@ def restore(file: BackupFile, home: Home = Path("var"), url: StoreUrl = None) ->
             raise UsageError(
                 f"{home / name} belongs to another store; move it away, or name an empty folder with --home"
             )
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     put_back(file, url or store_url(home))

@@ -26,7 +26,7 @@ def backup(url: str, file: Path) -> None:
         raise UsageError(f"{file} is there already; name another file")
     unfinished = file.with_name(f"{file.name}.unfinished")
     try:
-        with closing(Database(url)) as source:
+        with closing(Database(url, make=False)) as source:
             unfinished.unlink(missing_ok=True)
             if source.kind == SQLITE:
                 copy_file(source.file, unfinished)
@@ -48,6 +48,8 @@ def restore(file: Path, url: str) -> None:
     with TemporaryDirectory(prefix="triplewire-") as folder:
         copy = Path(folder) / "triplewire.db"
         shutil.copyfile(file, copy)
+        if damage := _damage(copy):
+            raise StoreError(f"{file} is damaged, or no backup of a store: {damage}")
         with (
             closing(Database(f"sqlite:///{copy}")) as source,
             closing(Database(url)) as target,
@@ -59,6 +61,18 @@ def restore(file: Path, url: str) -> None:
                 _copy_rows(given, connection)
         if target.kind == SQLITE:
             copy_file(copy, target.file)
+
+
+def _damage(file: Path) -> str | None:
+    """What is wrong with a backup. One that was cut short, or garbled, may well be opened, and break weeks later."""
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            [found] = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found == "ok" and not connection.execute("PRAGMA table_info(marks)").fetchall():
+                return "it has no tables of ours"
+    except sqlite3.Error as error:
+        return str(error)
+    return None if found == "ok" else " ".join(found.split())
 
 
 def _copy_out(source: Database, file: Path) -> None:

@@ -65,7 +65,9 @@ TAKING_TURNS = {
 
 
 class Database:
-    """A database with the tables of a store, made if there are none. Open one per process, after a fork.
+    """A database with the tables of a store, made if there are none and ``make`` does not say otherwise.
+
+    Open one per process, after a fork.
 
     Where another process keeps the database to itself, or the server is away, it is an error after a while; whoever is
     ``patient`` waits for as long as it takes.
@@ -74,7 +76,7 @@ class Database:
     look after are left alone unless ``upgrade`` says otherwise.
     """
 
-    def __init__(self, url: str, upgrade: bool = False, patient: bool = False) -> None:
+    def __init__(self, url: str, upgrade: bool = False, patient: bool = False, make: bool = True) -> None:
         parsed = _parsed(url)
         self._patient = patient
         self._patience = _patience(parsed)
@@ -87,9 +89,8 @@ class Database:
         finalize(self, self._engine.dispose).atexit = False
         try:
             if self.kind == SQLITE:
-                with suppress(OSError):  # of which SQLite tells
-                    schema.make_file(self.file)
-            self._prepare(upgrade or self.kind == SQLITE)
+                self._find_file(make)
+            self._prepare(upgrade or self.kind == SQLITE, make)
         except BaseException:
             self.close()
             raise
@@ -181,12 +182,25 @@ class Database:
                 else:
                     raise
 
-    def _prepare(self, upgrade: bool) -> None:
+    def _find_file(self, make: bool) -> None:
+        if not make and not self.file.is_file():
+            raise self._none()
+        with suppress(OSError):  # of which SQLite tells
+            schema.make_file(self.file)
+
+    def _none(self) -> UsageError:
+        return UsageError(
+            f"{self.name}: there is no store; name its data folder with --home, or its address with --store"
+        )
+
+    def _prepare(self, upgrade: bool, make: bool) -> None:
         """Have the tables be those that this software knows, or refuse the store."""
         with self.reading() as connection:
             found = schema.version(connection)
         if found == schema.HEAD:
             return
+        if not found and not make:
+            raise self._none()
         schema.check(found, self.name)
         if found and not upgrade:
             raise StoreError(
@@ -250,7 +264,7 @@ def insert_many(connection: Connection, table: Table, names: Sequence[str], rows
 
 def upgrade(url: str) -> None:
     """Bring a store's tables up to date, whoever looks after it."""
-    Database(url, upgrade=True).close()
+    Database(url, upgrade=True, make=False).close()
 
 
 def patiently(work: Callable[[], Result]) -> Result:
