@@ -47,11 +47,14 @@ def test_options_hold_before_the_environment_before_the_file_before_the_default(
     [
         ("prot = 1", "there is no setting 'prot'. Did you mean port?"),
         ("port = 70000", "port should be a whole number (0 to 65535), not 70000"),
-        ("port = true", "port should be a whole number (0 to 65535), not True"),
+        ("port = true", "port should be a whole number (0 to 65535), not true"),
         ("accept-proposals = 'perhaps'", "accept-proposals should be true or false, not 'perhaps'"),
         ("allow-network = [1]", "allow-network should be a list of texts, not [1]"),
         ("[allow]\nnetwrk = ''", "there is no setting 'allow-netwrk'. Did you mean allow-network?"),
         ("port = ", "Invalid value"),
+        ("log = 1979-05-27", "log should be a text (text, json), not 1979-05-27"),
+        ("smtp = 'x'", "there is no setting 'smtp'. There are smtp-host, smtp-port"),
+        ("smtp-password-file = 5", "smtp-password-file should be the path of a file, not 5"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(text: str, said: str, tmp_path: Path) -> None:

@@ -77,6 +77,11 @@ class Configuration:
     allow_network: tuple[str, ...] = row(
         (), "Networks, such as `127.0.0.0/8`, in which webhooks may be called, though they are not public."
     )
+    trust_proxy: tuple[str, ...] = row(
+        (),
+        "Addresses or networks of proxies before the broker that say, in `X-Forwarded-For` and `X-Forwarded-Proto`, "
+        "whom they speak for; one on this machine is believed anyway.",
+    )
     public_url: str = row(
         "",
         "Where others reach the broker, perhaps through a proxy, and what links in mail lead to: `https://tw.example.org`.",
@@ -150,6 +155,8 @@ def as_markdown() -> str:
 def _of_file(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the configuration {path} is not UTF-8: {error.reason} at byte {error.start}") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"the configuration {path}: {getattr(error, 'strerror', None) or error}") from None
     known = {name: (one, setting) for name, one, setting in settings()}
@@ -202,14 +209,21 @@ def _read(origin: str, value: Any, one: Field[Any], setting: Setting) -> tuple[s
         if (setting.least is not None and read < setting.least) or (setting.most is not None and read > setting.most):
             raise ValueError
     except (ValueError, TypeError):
-        raise UsageError(f"{origin} should be {expected}{_allowed(setting)}, not {value!r}") from None
+        raise UsageError(f"{origin} should be {expected}{_allowed(setting)}, not {_written(value)}") from None
     return one.name, read
 
 
+def _written(value: Any) -> str:
+    """A value as it is written in a file."""
+    return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else str(value)
+
+
 def _secret(origin: str, value: Any) -> str:
+    if not isinstance(value, str | Path):
+        raise UsageError(f"{origin} should be the path of a file, not {_written(value)}")
     try:
         return Path(value).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"{origin}: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -258,6 +272,8 @@ def _variables(name: str, setting: Setting) -> list[str]:
 
 
 def _hint(name: str, known: Mapping[str, Any]) -> str:
+    if below := [one for one in known if one.startswith(f"{name}-")]:
+        return f". There are {', '.join(below)}"
     meant = nearest(name, known)
     return f". Did you mean {meant}?" if meant else ""
 

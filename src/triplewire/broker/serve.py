@@ -11,6 +11,7 @@ import resource
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -49,7 +50,9 @@ def serve(configuration: Configuration) -> None:
     Where others than this machine may reach it, there has to be a user.
     """
     set_up(configuration.log, configuration.log_level)
-    addresses = Addresses(networks(configuration.allow_network))
+    addresses = Addresses(networks(configuration.allow_network, "allow-network"))
+    networks(configuration.trust_proxy, "trust-proxy")
+    _check_public_url(configuration.public_url)
     _allow_many_connections()
     for ending in ENDING:
         signal.signal(ending, signal.default_int_handler)
@@ -67,6 +70,12 @@ def serve(configuration: Configuration) -> None:
         if sample is not None and not load_sample(store, sample):
             say(f"{configuration.home} has events already, so the sample is not loaded again.")
         asyncio.run(_serve(configuration, store, listener, watch_listener, addresses))
+
+
+def _check_public_url(url: str) -> None:
+    parsed = urlsplit(url)
+    if url and not (parsed.scheme in ("http", "https") and parsed.hostname):
+        raise UsageError(f"public-url should be an address such as https://triplewire.example.org, not {url!r}")
 
 
 def _check_users(configuration: Configuration, store: Store, listener: socket.socket) -> None:
@@ -104,7 +113,7 @@ class _Server(uvicorn.Server):
         return nullcontext()
 
 
-def _server(app: FastAPI, patience: int) -> _Server:
+def _server(app: FastAPI, patience: int, proxies: Iterable[str] = ()) -> _Server:
     return _Server(
         uvicorn.Config(
             app,
@@ -114,6 +123,7 @@ def _server(app: FastAPI, patience: int) -> _Server:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=patience,
+            forwarded_allow_ips=["127.0.0.1", "::1", *proxies],
         )
     )
 
@@ -144,7 +154,7 @@ async def _serve(
         watched_elsewhere=watch_listener is not None,
     )
     patience = configuration.shutdown_seconds
-    server = _server(app, patience)
+    server = _server(app, patience, configuration.trust_proxy)
 
     def end(ending: int) -> None:
         """Finish what is under way; streams, and waiting for a locked store, may have no end of their own."""

@@ -69,12 +69,12 @@ def _behind_nat64(address: IPv6Address) -> IPv4Address | None:
     return IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else None
 
 
-def networks(named: Iterable[str]) -> tuple[Network, ...]:
-    """Networks by their names, such as ``127.0.0.0/8`` or ``::1``."""
+def networks(named: Iterable[str], setting: str = "") -> tuple[Network, ...]:
+    """Networks by their names, such as ``127.0.0.0/8`` or ``::1``, as a setting says them."""
     try:
         return tuple(ip_network(name.strip()) for name in named)
     except ValueError as error:
-        raise UsageError(f"{error}; a network is written as 127.0.0.0/8") from None
+        raise UsageError(f"{setting}: {error}; a network is written as 127.0.0.0/8".removeprefix(": ")) from None
 
 
 async def resolve(host: str, port: int) -> list[str]:
