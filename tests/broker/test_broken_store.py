@@ -30,6 +30,7 @@ def test_every_request_that_needs_the_store_is_answered_with_a_problem(broker: h
     connection.close()
     assert broker.get("/healthz").json() == {"status": "ok"}  # it lives, and to start it anew would not help
     assert broker.get("/readyz").status_code == 503
+    assert "triplewire_store_up 0.0" in broker.get("/metrics").text
     addresses = ("/v1/notifications", "/v1/notifications/stream", "/v1/subscriptions/s1", "/")
     for answer in (*map(broker.get, addresses), publish(broker, cloudevent())):
         assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")

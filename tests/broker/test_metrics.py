@@ -56,6 +56,7 @@ def samples(store: Store, report=None, meters: Meters | None = None) -> dict[str
 
 def test_the_log_is_told_whether_a_pipeline_runs_or_not(store: Store) -> None:
     assert samples(store) == {
+        "store_up": 1,
         "log_position": 3,
         "pipeline_position": 2,
         "pipeline_lag_events": 1,

@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 from triplewire.broker.operations.health import progress, report
 from triplewire.broker.operations.meters import Meters
 from triplewire.broker.state import Shared
+from triplewire.errors import StoreError
 from triplewire.store import Store
 
 router = APIRouter(tags=["health"])
@@ -42,7 +43,12 @@ class Told(Collector):
     meters: Meters
 
     def collect(self) -> Iterator[Metric]:
-        yield from _log(self.store)
+        try:
+            found = list(_log(self.store))
+        except StoreError:  # then more than ever it is of use how it stands with the rest
+            found = []
+        yield _gauge("store_up", "1 if the store answers, else 0, and nothing is told of it.", int(bool(found)))
+        yield from found
         yield from self.meters.registry.collect()
         if self.report is not None:
             yield from _pipeline(self.report)
