@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import sqlite3
@@ -14,10 +15,13 @@ import pytest
 
 from tests.broker.clients import bearer, cloudevent, listening, notify, publish, subscription
 from tests.broker.conftest import served
-from triplewire.broker.access import gate
+from triplewire.broker.access import gate as gate_module
+from triplewire.broker.access.gate import Gate
 from triplewire.broker.notifying import notifications
 from triplewire.broker.operations.logs import JsonLines
 from triplewire.store import Store, moment_of
+from triplewire.store import users as users_module
+from triplewire.store.records import Bearer
 from triplewire.store.rights import SCOPES, USUAL
 
 
@@ -68,6 +72,61 @@ def test_a_token_is_good_until_it_is_revoked_or_expires(broker: httpx.Client, st
     assert (status(text), status(old), status(text.lower()), status(f"{text}x")) == (200, 401, 401, 401)
     store.users.revoke(good.number)
     assert status(text) == 401
+
+
+def test_what_another_process_changes_of_users_counts_a_second_later(store: Store) -> None:
+    """The first user, what a user may do, a token that is made and one that is revoked."""
+    time = [0.0]
+    gate = Gate(store, loopback=True, clock=lambda: time[0])
+
+    def let_in(token: str | None) -> frozenset[str] | None:
+        found = asyncio.run(gate.let_in(token, ""))
+        return None if found is None else found.scopes
+
+    with closing(Store(store.url)) as other:
+        assert let_in(None) == set(SCOPES)
+        other.users.add("ann")
+        token, text = other.users.issue("ann")
+        time[0] += gate_module.REMEMBERED
+        assert (let_in(None), let_in(text)) == (None, set(USUAL))
+        for change, then in (
+            (lambda: other.users.change("ann", ["publish"]), {"publish"}),
+            (lambda: other.users.revoke(token.number), None),
+        ):
+            change()
+            let_in(text)
+            time[0] += gate_module.REMEMBERED
+            assert let_in(text) == then
+
+
+def test_nobody_is_remembered_who_was_changed_meanwhile(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, ask = Gate(store, loopback=True, clock=lambda: 0.0), store.users.bearer
+    store.users.add("ann")
+    (first, text), (second, other) = store.users.issue("ann"), store.users.issue("ann")
+
+    def asked(token: str, feed: str | None = None) -> Bearer | None:
+        found = ask(token, feed)
+        store.users.revoke(first.number)
+        return found
+
+    assert asyncio.run(gate.let_in(other, "")) is not None
+    monkeypatch.setattr(store.users, "bearer", asked)
+    assert asyncio.run(gate.let_in(text, "")) is not None
+    assert asyncio.run(gate.let_in(text, "")) is None
+    store.users.revoke(second.number)
+    assert asyncio.run(gate.let_in(other, "")) is None
+
+
+def test_who_is_remembered_is_let_in_no_longer_than_their_token_is_good(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.users.add("ann")
+    end = moment_of(datetime.now(UTC) + timedelta(hours=1))
+    gate, text = Gate(store, loopback=True, clock=lambda: 0.0), store.users.issue("ann", expires=end)[1]
+    assert asyncio.run(gate.let_in(text, "")) is not None
+    for module in (gate_module, users_module):
+        monkeypatch.setattr(module, "now", lambda: end)
+    assert asyncio.run(gate.let_in(text, "")) is None
 
 
 def test_a_token_may_do_no_more_than_its_user_and_its_scopes(broker: httpx.Client, store: Store) -> None:
@@ -207,7 +266,7 @@ def test_who_signs_in_with_a_token_can_do_what_it_can_and_no_more(broker: httpx.
 def test_after_too_many_wrong_passwords_none_is_looked_at(
     broker: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gate, "MOST_FAILURES", 2)
+    monkeypatch.setattr(gate_module, "MOST_FAILURES", 2)
     store.users.add("ann")
     store.users.set_password("ann", "correct horse")
     for number in range(5):  # a program with an old token keeps nobody from signing in

@@ -100,14 +100,14 @@ def create_app(
     )
     answer_with_problems(app)
     web.signing.answer_with_pages(app)
-    for room in (sessions, feeds, hub, mailboxes, web.signing):  # whose bodies or addresses tell who may use them
-        app.include_router(room.router, dependencies=[Depends(check_parameters)] if room in (sessions, feeds) else [])
-    for room in (health, metrics):
-        app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     told = (events, letters, sources, subscriptions, standings, notifications, inbox, less, deliveries)
     about = (ontologies, concepts, hierarchies, synonyms, suggestions)
     for room in (*told, *about, accounts, audit, activity, *web.PAGES):
         app.include_router(room.router, dependencies=[Depends(at_work), Depends(check_parameters)])
+    for room in (sessions, feeds, hub, mailboxes, web.signing):  # whose bodies or addresses tell who may use them
+        app.include_router(room.router, dependencies=[Depends(check_parameters)] if room in (sessions, feeds) else [])
+    for room in (health, metrics):
+        app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)
     app.add_middleware(Hosts, hosts=hosts)

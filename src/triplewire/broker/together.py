@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -11,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class Together(Generic[Item, Result]):
-    """Does things in a thread. Those that come while it is busy are done next, together.
+    """Does things in a thread of its own. Those that come while it is busy are done next, together.
 
     ``do`` takes a list of items and returns as many results, once all are done; an error among them is that item's own.
     At most ``most`` are done at once, and what comes of a lower ``rank`` goes first.
@@ -19,6 +20,7 @@ class Together(Generic[Item, Result]):
 
     def __init__(self, do: Callable[[list[Item]], Sequence[Result | Exception]], most: int | None = None) -> None:
         self._do = do
+        self._thread = ThreadPoolExecutor(1)
         self._most = most
         self._waiting: list[tuple[int, Item, asyncio.Future[Result]]] = []
         self._working: asyncio.Task[None] | None = None
@@ -41,7 +43,8 @@ class Together(Generic[Item, Result]):
             group = self._waiting[: self._most]
             del self._waiting[: len(group)]
             try:
-                results = await asyncio.to_thread(self._do, [item for _, item, _ in group])
+                working = asyncio.get_running_loop().run_in_executor(self._thread, self._do, [one[1] for one in group])
+                results = await working
             except Exception as error:
                 results = [error] * len(group)
             for (*_, waiting), result in zip(group, results, strict=True):

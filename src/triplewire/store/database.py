@@ -23,6 +23,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     Insert,
+    Select,
     Table,
     create_engine,
     event,
@@ -53,6 +54,8 @@ CONNECTING = 10
 """Seconds that a server has to answer; without a limit it may be minutes until the network gives up."""
 PATIENCE, STEP = 30.0, 2.0
 """Seconds that writers wait for each other; and after how many they look whether they are still to wait."""
+POOL: dict[str, Any] = {"hide_parameters": True, "pool_use_lifo": True}
+"""The connection that was used last is used next, as it has at hand what it has read."""
 PAUSE = 1.0
 """Seconds until a patient one tries again."""
 TAKING_TURNS = {
@@ -254,12 +257,16 @@ def insert_many(connection: Connection, table: Table, names: Sequence[str], rows
     the rows as they are: SQLAlchemy would take as long over each as SQLite.
     """
     if connection.dialect.name == POSTGRESQL:
-        columns = zip(names, zip(*rows, strict=True), strict=True)
-        lists = (func.unnest(literal(list(column), ARRAY(table.c[name].type))) for name, column in columns)
-        connection.execute(insert(table).from_select(list(names), select(*lists)))
+        connection.execute(insert(table).from_select(list(names), unnested(table, names, rows)))
     else:
         statement = insert(table).compile(connection, column_keys=list(names))
         connection.exec_driver_sql(str(statement), list(rows))
+
+
+def unnested(table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Select[Any]:
+    """Rows as a query, from a list for each column."""
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return select(*(func.unnest(literal(list(column), ARRAY(table.c[name].type))) for name, column in columns))
 
 
 def upgrade(url: str) -> None:
@@ -325,9 +332,7 @@ def _patience(url: URL) -> float:
 def _sqlite(url: URL) -> Engine:
     """In WAL mode: readers never wait, and a commit is on disk before it returns."""
     step = min(STEP, _patience(url))  # nobody is heard while SQLite waits
-    engine = create_engine(
-        url.difference_update_query(["timeout"]), connect_args={"timeout": step}, hide_parameters=True
-    )
+    engine = create_engine(url.difference_update_query(["timeout"]), connect_args={"timeout": step}, **POOL)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
@@ -347,7 +352,7 @@ def _postgresql(url: URL) -> Engine:
     limits = {"connect_timeout": CONNECTING} | silence
     given = {name: value for name, value in limits.items() if name not in url.query}
     url = url.set(drivername="postgresql+psycopg")
-    engine = create_engine(url, connect_args=given, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, connect_args=given, pool_pre_ping=True, **POOL)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import scrypt, sha256
 from secrets import token_bytes, token_urlsafe
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from triplewire.errors import UsageError
 from triplewire.store.audit import note
-from triplewire.store.database import Part
+from triplewire.store.database import Database, Part
 from triplewire.store.deliveries import remove_followers
 from triplewire.store.moments import moment_of, now
 from triplewire.store.records import Bearer, Token, User
@@ -32,7 +33,20 @@ SCRYPT = {"n": 1 << 15, "r": 8, "p": 3, "maxmem": 1 << 26}
 
 
 class Users(Part):
-    """The users of a store."""
+    """The users of a store. Their ``state`` is another object after each change that is made through this store."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.state = object()
+
+    @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """A transaction that changes what somebody may do."""
+        try:
+            with self._writing() as connection:
+                yield connection
+        finally:
+            self.state = object()
 
     def any(self) -> bool:
         with self._reading() as connection:
@@ -41,7 +55,7 @@ class Users(Part):
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> User:
         """A new user, with all that their tokens may be good for."""
         row = {"name": checked_name(name), "scopes": _written(scopes), "created": now()}
-        with self._writing() as connection:
+        with self._changing() as connection:
             if _user(connection, name) is not None:
                 raise UsageError(f"there is a user {name!r} already")
             connection.execute(insert(users).values(row))
@@ -54,7 +68,7 @@ class Users(Part):
         Without ``subscribe`` nothing is sent to their webhooks and mailboxes either, and without ``publish`` no feed is
         read for them, until they have it again. If ``check`` raises an error, all stays as it is.
         """
-        with self._writing() as connection:
+        with self._changing() as connection:
             check()
             connection.execute(update(users).where(users.c.name == name).values(scopes=_written(scopes)))
             known = _known(connection, name)
@@ -82,7 +96,7 @@ class Users(Part):
     ) -> tuple[Token, str]:
         """A new token of a user, good for all they may do unless ``scopes`` says less; and its text, told this once."""
         text = prefix + token_urlsafe(32)
-        with self._writing() as connection:
+        with self._changing() as connection:
             has = _known(connection, user).scopes
             _make_room(connection, user)
             wanted = has if scopes is None else frozenset(_written(scopes).split())
@@ -110,7 +124,7 @@ class Users(Part):
         own = tokens.c.number == number
         if user is not None:
             own &= tokens.c.user == user
-        with self._writing() as connection:
+        with self._changing() as connection:
             connection.execute(update(tokens).where(own, tokens.c.revoked.is_(None)).values(revoked=now()))
             row = connection.execute(select(tokens).where(own)).first()
             if row is None:

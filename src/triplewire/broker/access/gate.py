@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from math import ceil
 from time import monotonic
 
+from fastapi.concurrency import run_in_threadpool
+
 from triplewire.broker.http.problems import ProblemError
 from triplewire.store import LOCAL, Store, User
+from triplewire.store.moments import now
 from triplewire.store.rights import ADMIN, SCOPES
+from triplewire.store.users import digest_of
 
 MOST_FAILURES, WINDOW = 20, 60.0
 """So many failed attempts from one address in so many seconds; more are told to wait."""
 MOST_ADDRESSES = 10_000
 TOKEN, PASSWORD = "token", "password"
+REMEMBERED = 1.0
+"""Seconds for which a caller who was let in is known again without asking the store."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +62,42 @@ class Caller:
 
 
 class Gate:
-    """Lets callers in. A store without users is open to whoever is on this machine, and to nobody else."""
+    """Lets callers in. A store without users is open to whoever is on this machine, and to nobody else.
 
-    def __init__(self, store: Store, loopback: bool) -> None:
+    Whoever was let in is remembered for a second. What is changed through this store counts at once all the same, and
+    what another process changes, as ``triplewire token revoke`` does, a second later.
+    """
+
+    def __init__(self, store: Store, loopback: bool, clock: Callable[[], float] = monotonic) -> None:
         self._users = store.users
         self._loopback = loopback
+        self._clock = clock
         self._has_users = False
         self._failures: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
+        self._remembered: dict[str | None, Caller] = {}
+        self._state, self._end = self._users.state, 0.0
+
+    async def let_in(self, token: str | None, address: str) -> Caller | None:
+        """The one with a token or, where none is needed, whoever has none; nobody if it is wrong."""
+        memory = self._memory()
+        key = None if token is None else digest_of(token)
+        found = memory.get(key)
+        if found is None or (found.expires is not None and found.expires <= now()):
+            found = await run_in_threadpool(self._ask, token, address)
+            if found is not None:
+                memory[key] = found  # if somebody was changed while we asked, this is not the memory any more
+        return found
+
+    def _memory(self) -> dict[str | None, Caller]:
+        """Who is remembered, by the hashes of their tokens."""
+        if self._users.state is not self._state or self._clock() >= self._end:
+            self._remembered, self._state, self._end = {}, self._users.state, self._clock() + REMEMBERED
+        return self._remembered
+
+    def _ask(self, token: str | None, address: str) -> Caller | None:
+        if token is None:
+            return EVERYBODY if self.is_open() else None
+        return self.bearer(token, address)
 
     def is_open(self) -> bool:
         """Whether no token is needed. It never is again once there was a user."""

@@ -18,7 +18,7 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from triplewire.broker.access.gate import EVERYBODY, Caller
+from triplewire.broker.access.gate import Caller
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.state import Shared, State
 from triplewire.store import ACTOR
@@ -28,44 +28,49 @@ from triplewire.store.users import SESSION
 READING = ("GET", "HEAD", "OPTIONS")
 COOKIE = "triplewire-session"
 OWN_SITE = ("same-origin", "none")
+NEEDED = "a token is needed: Authorization: Bearer tw_…"
 
 _bearer = HTTPBearer(auto_error=False, description="A token, as `triplewire token add` makes one.")
 
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-def caller(request: Request, shared: Shared, given: Credentials) -> Caller:
-    """Whoever sends a request: by their token or, where none is needed, anybody on this machine."""
-    found = _found(request, shared, given)
-    request.state.caller = found.name  # for the log
-    return found
-
-
 async def caller_of(request: Request) -> Caller:
-    """The same, where there is no route yet that asks for it."""
-    return await run_in_threadpool(caller, request, request.app.state.shared, await _bearer(request))
+    """Whoever sends a request: by their token or, where none is needed, anybody on this machine. Found once."""
+    known: Caller | None = getattr(request.state, "caller", None)
+    if known is None:
+        known = request.state.caller = await _found(request, request.app.state.shared)
+    return known
 
 
-def _found(request: Request, shared: State, given: HTTPAuthorizationCredentials | None) -> Caller:
+async def caller(request: Request, _: Credentials) -> Caller:
+    """The same, for routes that take anybody."""
+    return await caller_of(request)
+
+
+async def _found(request: Request, shared: State) -> Caller:
+    given = await _bearer(request)
+    address = address_of(request)
     if given is not None:
-        return _known(shared.gate.bearer(given.credentials, address_of(request)))
+        return _known(await shared.gate.let_in(given.credentials, address))
     if "authorization" in request.headers:
-        raise unknown_caller("a token is needed: Authorization: Bearer tw_…")
+        raise unknown_caller(NEEDED)
     if (session := request.cookies.get(COOKIE)) is not None:
         check_site(request)
-        found = _known(shared.gate.bearer(session, address_of(request)))
+        found = _known(await shared.gate.let_in(session, address))
         # Who has given a password may make tokens that last; who has given a token, none that lasts longer.
         return replace(found, expires=None) if session.startswith(SESSION) else found
-    if not (shared.gate.is_open() and _is_near(request)):
-        raise unknown_caller("a token is needed: Authorization: Bearer tw_…")
+    anybody = await shared.gate.let_in(None, address)
+    if anybody is None or not _is_near(address):
+        raise unknown_caller(NEEDED)
     check_site(request)
-    return EVERYBODY
+    return anybody
 
 
-def _is_near(request: Request) -> bool:
+def _is_near(address: str) -> bool:
     """Whether a request comes from this machine, and not through a proxy on it from who knows where."""
     try:
-        return ip_address(address_of(request)).is_loopback
+        return ip_address(address).is_loopback
     except ValueError:
         return False
 
@@ -98,9 +103,9 @@ def unknown_caller(detail: str) -> ProblemError:
     return ProblemError(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
-def _with(scope: str) -> Callable[[Caller], Awaitable[Caller]]:
-    async def scoped(found: Anybody) -> Caller:
-        return _checked(found, scope)
+def _with(scope: str) -> Callable[[Request], Awaitable[Caller]]:
+    async def scoped(request: Request) -> Caller:
+        return _checked(await caller_of(request), scope)
 
     return scoped
 
@@ -111,18 +116,14 @@ def _checked(found: Caller, scope: str) -> Caller:
     return found
 
 
-def reader(
-    request: Request,
-    shared: Shared,
-    given: Credentials,
-    subscription_id: str,
-    token: str | None = None,
+async def reader(
+    request: Request, shared: Shared, _: Credentials, subscription_id: str, token: str | None = None
 ) -> Caller:
     """Whoever reads a feed: by a token for this feed in its address, as feed readers send no headers of ours."""
     if token is None:
-        return _checked(caller(request, shared, given), SUBSCRIBE)
-    found = _known(shared.gate.bearer(token, address_of(request), subscription_id))
-    request.state.caller = found.name
+        return _checked(await caller_of(request), SUBSCRIBE)
+    found = _known(await run_in_threadpool(shared.gate.bearer, token, address_of(request), subscription_id))
+    request.state.caller = found
     return found
 
 
@@ -134,6 +135,6 @@ Reader = Annotated[Caller, Depends(reader)]
 Administrator = Annotated[Caller, Depends(_with(ADMIN))]
 
 
-async def at_work(found: Anybody) -> None:
+async def at_work(request: Request, _: Credentials) -> None:
     """Have what a request changes be noted as its caller's."""
-    ACTOR.set(found.name)
+    ACTOR.set((await caller_of(request)).name)

@@ -107,7 +107,7 @@ async def follow(
     The answer says that it was understood. Whether it is meant is asked at the callback.
     """
     token = token or httpx.URL(wish.topic).params.get("token")
-    caller = await asyncio.to_thread(reader, request, shared, given, wish.subscription, token)
+    caller = await reader(request, shared, given, wish.subscription, token)
     revision = await asyncio.to_thread(shared.subscription, wish.subscription, caller)
     if wish.mode == "subscribe":
         known = await asyncio.to_thread(shared.store.deliveries.is_followed, wish.subscription, wish.callback)

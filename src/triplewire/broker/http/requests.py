@@ -119,4 +119,4 @@ def _tell(scope: Scope, status: int, seconds: float) -> None:
         return
     fields = {"method": scope["method"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
     caller = scope.get("state", {}).get("caller")
-    tell(log, level, "request", **fields, **({"caller": caller} if caller else {}))
+    tell(log, level, "request", **fields, **({"caller": caller.name} if caller else {}))
