@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from triplewire.matching.engine.encoded import EncodedEvent, EncodedPatterns
+from triplewire.matching.engine.kernels.batch import SMALL
+from triplewire.matching.engine.kernels.masks import CAREFUL
+from triplewire.matching.engine.trie import PATIENCE, Scratch, Trie, expand, match
 
 
 def naive(patterns: EncodedPatterns, event: EncodedEvent) -> list[int]:
     """The numbers of the patterns that match."""
     return [number for number in range(len(patterns)) if _matches(patterns, number, event)]
+
+
+def agrees(trie: Trie, patterns: EncodedPatterns, event: EncodedEvent, scratch: Scratch) -> bool:
+    """Whether a trie finds these patterns: with masks, with reasons looked for from the beginning, and with lists."""
+    right = naive(patterns, event)
+    found = []
+    for scratch.small, scratch.work.counters[CAREFUL] in ((SMALL, PATIENCE), (SMALL, 0), (0, PATIENCE)):
+        found.append(sorted(expand(trie, match(trie, event, scratch)).tolist()))
+    return found == [right, right, right]
 
 
 def _matches(patterns: EncodedPatterns, number: int, event: EncodedEvent) -> bool:

@@ -18,7 +18,7 @@ from tests.matching.engine.encoded_worlds import (
     some_ranges,
     some_relations,
 )
-from tests.matching.engine.naive import naive
+from tests.matching.engine.naive import agrees, naive
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, EncodedPatterns, Ranges, Relations, join
 from triplewire.matching.engine.kernels.batch import SMALL, VISITS
 from triplewire.matching.engine.kernels.layout import MORE
@@ -44,8 +44,7 @@ def test_the_trie_finds_what_the_definition_finds(words: Vocabulary, number: int
         scratch = Scratch(trie)
         for _ in range(4):
             event = some_event(rng, words)
-            for scratch.small in (SMALL, 0):  # with masks, and with lists
-                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+            assert agrees(trie, patterns, event, scratch)
 
 
 def test_many_comparisons_of_few_attributes_find_what_the_definition_finds() -> None:
@@ -67,8 +66,7 @@ def test_many_comparisons_of_few_attributes_find_what_the_definition_finds() -> 
                 labels=labels,
                 arcs=np.array(sorted(arcs), np.int32),
             )
-            for scratch.small in (SMALL, 0):
-                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+            assert agrees(trie, patterns, event, scratch)
 
 
 def _comparisons(rng: Random, words: Vocabulary) -> tuple[list[list[int]], list[tuple[int, int, int]], bool]:
@@ -95,8 +93,7 @@ def test_a_hierarchy_changes_how_patterns_are_planned_and_not_what_they_match(wo
         scratch = Scratch(trie)
         for _ in range(4):
             event = closed(some_event(rng, words), relations)
-            for scratch.small in (SMALL, 0):
-                assert sorted(expand(trie, match(trie, event, scratch)).tolist()) == naive(patterns, event)
+            assert agrees(trie, patterns, event, scratch)
     assert detailed > 100
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from tests.matching.engine.encoded_worlds import Vocabulary, closed, encoded, some_ranges, some_relations
-from tests.matching.engine.naive import naive
+from tests.matching.engine.naive import agrees
 from triplewire.concepts.model import ConceptModel
 from triplewire.matching import BruteForce
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, Ranges, offsets_of
 from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.kernels.batch import SMALL
 from triplewire.matching.engine.kernels.plan import SPARE
-from triplewire.matching.engine.trie import Scratch, build_trie, expand, match
+from triplewire.matching.engine.trie import PATIENCE, Scratch, build_trie, match
 from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import read_graph
 from triplewire.subscriptions.languages import parse_subscription
@@ -71,8 +71,8 @@ def event(
     )
 
 
-def agrees(rng: Random, hierarchy: bool) -> int:
-    """Whether a trie of such patterns finds what the definition finds; how many steps want others beside."""
+def tried(rng: Random, hierarchy: bool) -> int:
+    """Try a trie of such patterns; tell how many of its steps want others beside."""
     drawn = [family(rng, range(1, 5), rng.randint(2, 7), WORDS.labels + WORDS.ranges, 0.95) for _ in range(15)]
     patterns = encoded(drawn, some_ranges(rng, WORDS))
     relations = some_relations(rng, WORDS) if hierarchy else None
@@ -82,15 +82,13 @@ def agrees(rng: Random, hierarchy: bool) -> int:
         given = event_of(rng, 8)
         if relations is not None:
             given = closed(given, relations)
-        right = naive(patterns, given)
-        for scratch.small in (SMALL, 0):
-            assert sorted(expand(trie, match(trie, given, scratch)).tolist()) == right
+        assert agrees(trie, patterns, given, scratch)
     return int((trie.checks & 0xFFFFFF == SPARE).sum())
 
 
 @pytest.mark.parametrize("hierarchy", [False, True])
 def test_twins_are_found_where_the_definition_finds_them(hierarchy: bool) -> None:
-    assert sum(agrees(Random(seed), hierarchy) for seed in range(60)) > 100
+    assert sum(tried(Random(seed), hierarchy) for seed in range(60)) > 100
 
 
 Case = Callable[[int], tuple[Drawn, EncodedEvent]]
@@ -137,6 +135,30 @@ def test_one_thing_too_few_is_seen_at_once(case: Case, small: int) -> None:
         scratch.small = small
         assert not len(match(trie, given, scratch))
         assert scratch.visits <= 3
+
+
+@pytest.mark.parametrize("small", [SMALL, 0], ids=["masks", "lists"])
+@pytest.mark.parametrize("injective", [True, False])
+@pytest.mark.parametrize("shared", [1, 3, 40])
+def test_what_does_not_depend_on_others_is_not_tried_again_with_each_of_them(
+    injective: bool, shared: int, small: int
+) -> None:
+    """Home has several values of many properties, and what is asked of the last is nowhere: alone, or by many."""
+    nothing = np.zeros(0, np.int32)
+    properties, values = 15, 3
+    rows = [[HOME_LABEL], *([[]] * properties * values), [1]]
+    arcs = [(0, name, 1 + name * values + value) for name in range(properties) for value in range(values)]
+    given = event(rows, [*arcs, (0, properties, len(rows) - 1), (len(rows) - 1, properties, 1)])
+    asked = [(0, name, 1 + name) for name in range(properties + 1)]
+    drawn = [
+        ([[HOME_LABEL], *([[]] * (properties + 1)), [label]], [*asked, (1 + properties, properties, 2 + properties)])
+        for label in range(2, 2 + shared)
+    ]
+    trie = build_trie(encoded([(*one, injective) for one in drawn], Ranges(99, nothing, nothing, nothing)))
+    scratch = Scratch(trie)
+    scratch.small = small
+    assert not len(match(trie, given, scratch))
+    assert scratch.visits <= PATIENCE + 10_000
 
 
 MODEL = ConceptModel()

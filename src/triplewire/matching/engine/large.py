@@ -32,7 +32,8 @@ def sort_event(events: EncodedEvents, number: int, labels: int, properties: int,
         used=np.zeros(size, np.bool_),
         bound=np.zeros(depth, np.int64),
         cursors=np.zeros((depth, 6), np.int64),
-        fails=np.zeros(depth, np.bool_),
+        fails=np.zeros(depth, np.uint64),
+        blamed=np.zeros(depth, np.uint64),
     )
 
 

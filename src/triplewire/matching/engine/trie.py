@@ -41,6 +41,8 @@ MOST_VERTICES = 254
 """A plan's places are bytes, and place 0 is no vertex."""
 
 WIDE = 16
+PATIENCE = 1 << 16
+"""After so many nodes it is asked why a step fails, to go back to where that can change: most events need fewer."""
 
 
 @dataclass(frozen=True)
@@ -245,8 +247,9 @@ class Scratch:
             bound=np.zeros(depth, np.uint32),
             taken=np.zeros(depth, np.uint64),
             left=np.zeros(depth, np.uint64),
-            fails=np.zeros(depth, np.bool_),
-            counters=np.zeros(2, np.int64),
+            fails=np.zeros(depth, np.uint64),
+            blamed=np.zeros(depth, np.uint64),
+            counters=np.array([0, 0, PATIENCE], np.int64),
         )
         self.small = SMALL
         self.groups = np.empty(max(len(trie.nodes), 1 << 16), np.uint32)

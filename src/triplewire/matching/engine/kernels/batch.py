@@ -63,10 +63,12 @@ class Work(NamedTuple):
     """By place, the vertices that places before it use."""
     left: NDArray[np.uint64]
     """By place, the vertices that are still to be tried."""
-    fails: NDArray[np.bool_]
-    """By place, whether something there did not match."""
+    fails: NDArray[np.uint64]
+    """By place, the places to which it is due that something there does not match; see ``reasons``."""
+    blamed: NDArray[np.uint64]
+    """By place, the places to which it is due that nothing has come of the vertices tried so far."""
     counters: NDArray[np.int64]
-    """Nodes looked at so far, and the last stamp used."""
+    """Nodes looked at so far, the last stamp used, and after how many nodes of an event reasons are looked for."""
 
 
 @kernel
@@ -77,7 +79,7 @@ def match_events(trie, events, start, stop, work, out, ends):
     """
     nodes, bounds, checks, ranges, wide, runs, sizes = trie
     vertices, label_offsets, labels, ranks, arc_offsets, arcs, resource = events
-    doors, having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, counters = work
+    doors, having, columns, keys, adjacent, stamps, stack, bound, taken, left, fails, blamed, counters = work
     found = np.int64(0)
     for event in range(start, stop):
         if event > start and found + len(stamps) > len(out):
@@ -92,7 +94,7 @@ def match_events(trie, events, start, stop, work, out, ends):
                 found = walk(
                     root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
                     label_offsets, labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING,
-                    stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
+                    stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
                 )  # fmt: skip
         unlabel(label_offsets[first], label_offsets[first + size], labels, having)
         for column in range(FIRST, stride):

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from .jit import kernel
 from .layout import FALLING, KEY, LEAF, MORE, PLACE_SHIFT, PLAIN, REST, TAIL, WIDE
-from .masks import LATE
+from .masks import LATE, NOTHING
 from .plan import ANYWHERE, BEFORE, END, SOMEWHERE, SPARE
+from .reasons import EVERYTHING, only, places_of, without
 from .wide import FEW, seek_label, seek_node
 
 EVERY, ARCS, OWNERS = 0, 1, 2
@@ -40,7 +41,8 @@ class Lists(NamedTuple):
     """By place: its next child on the stack, and one past its last; whence candidates, the next, one past the last; how
     many must come before the first that counts.
     """
-    fails: NDArray[np.bool_]
+    fails: NDArray[np.uint64]
+    blamed: NDArray[np.uint64]
 
 
 @kernel
@@ -49,7 +51,7 @@ def match_large(
     stamps, epoch, stack, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end."""
-    spans, keys, starts, ends, names, folds, owners, used, bound, cursors, fails = lists
+    spans, keys, starts, ends, names, folds, owners, used, bound, cursors, fails, blamed = lists
     place = 1
     cursors[1, 0] = 0
     cursors[1, 1] = list_children(
@@ -63,8 +65,12 @@ def match_large(
                 break
             child = np.int64(stack[cursors[place, 0]])
             used[bound[place]] = False
-            if not fails[place + 1]:
-                stamps[child] = epoch
+            why = fails[place + 1]
+            blamed[place] |= why
+            if why & only(place) == NOTHING:
+                fails[place] |= why
+                if why == NOTHING:
+                    stamps[child] = epoch
                 cursors[place, 0] += 1
                 continue
         else:
@@ -77,7 +83,7 @@ def match_large(
                     root, np.int64(nodes[4 * child + 3] & REST), checks, label_offsets, labels, resource, first, spans,
                     keys, starts, ends, used, bound, cursors,
                 ):  # fmt: skip
-                    fails[place] = True
+                    fails[place] = EVERYTHING
                 else:
                     out[found] = child
                     found += 1
@@ -87,12 +93,16 @@ def match_large(
             begin_candidates(
                 child, place, nodes, checks, plain, spans, keys, starts, names, folds, bound, len(used), cursors
             )
+            blamed[place] = NOTHING
         vertex = next_candidate(
             child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
             starts, ends, owners, used, bound, cursors, resource,
         )  # fmt: skip
         if vertex < 0:
-            fails[place] = True
+            fails[place] |= without(blamed[place], place) | reasons(
+                root, child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans,
+                keys, starts, ends, used, bound,
+            )  # fmt: skip
             cursors[place, 0] += 1
         elif nodes[4 * child + 3] & LEAF:
             out[found] = child
@@ -109,6 +119,14 @@ def match_large(
                 child, top, nodes, bounds, wide, runs, ranks, first, spans, keys, starts, ends, names, bound,
                 stack, fails[place:],
             )  # fmt: skip
+            if fails[place] != NOTHING:
+                fails[place] = NOTHING
+                row = seek_node(wide, child)
+                for run in range(wide[row, 1], wide[row + 1, 1]):
+                    fails[place] |= reasons(
+                        root, np.int64(runs[run, 0]), place, nodes, bounds, checks, ranges, plain, label_offsets,
+                        labels, ranks, first, spans, keys, starts, ends, used, bound,
+                    )  # fmt: skip
     return found
 
 
@@ -131,7 +149,7 @@ def list_children(
         for child in range(begin, end):
             stack[top] = child
             top += 1
-    fails[0] = top - start < end - begin
+    fails[0] = EVERYTHING if top - start < end - begin else NOTHING
     return top
 
 
@@ -217,6 +235,26 @@ def next_candidate(
             return vertex
     cursors[place, 3] = cursors[place, 4]
     return np.int64(-1)
+
+
+@kernel
+def reasons(
+    root, child, place, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first, spans, keys,
+    starts, ends, used, bound,
+):  # fmt: skip
+    """The places on which it depends to which vertices a step, which has a place, can be mapped."""
+    found = places_of(np.uint64(child), nodes, checks)
+    if root == 1:
+        return found
+    if nodes[4 * child + 3] & MORE:
+        return EVERYTHING
+    for other in range(1, place):
+        if used[bound[other]] and suits(
+            child, bound[other], EVERY, nodes, bounds, checks, ranges, plain, label_offsets, labels, ranks, first,
+            spans, keys, starts, ends, bound,
+        ):  # fmt: skip
+            found |= only(other)
+    return found
 
 
 @kernel

@@ -24,6 +24,8 @@ that of the first key.
 NOWHERE = np.uint32(0xFFFFFFFF)
 LATE = 128
 """From this place on late vertices are tried; patterns that have some are not as long."""
+CAREFUL = 2
+"""The counter of nodes after which, in one event, reasons are looked for."""
 DOUBT = 256
 """Added to a place in the plan that may be reached again."""
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from .jit import kernel, lowest, part, prefetch
 from .layout import LEAF, TAIL, WIDE
-from .masks import DOUBT, NOTHING, ONE, THREE, TWO, fit
+from .masks import CAREFUL, DOUBT, NOTHING, ONE, THREE, TWO, fit
 from .plan import SOMEWHERE
-from .wide import enter_wide
+from .reasons import EVERYTHING, only, reasons, without
+from .wide import enter_wide, seek_node
 
 RETURN = 2 * DOUBT
 FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -24,7 +25,7 @@ FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
 @kernel
 def walk(
     root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks, label_offsets, labels,
-    first, none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, out, found, counters,
+    first, none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end.
 
@@ -33,12 +34,14 @@ def walk(
     """
     plain = len(having)
     visits = 0
+    limit = counters[0] + counters[CAREFUL]
     taken[0] = NOTHING
     bound[SOMEWHERE] = lowest(none) * stride
     stack[0], stack[1] = np.uint64(root), none
     top = ONE
     while top > NOTHING:
         top -= ONE
+        careful = visits + counters[0] > limit
         entry, mask = stack[top << ONE], stack[(top << ONE) + ONE]
         node, place = entry & NODE, np.int64(entry >> HALF)
         row = node << TWO
@@ -49,12 +52,23 @@ def walk(
         rest = mask & (mask - ONE)
         if place & RETURN:
             place &= 0xFF
-            if not fails[place + 1]:
+            why = fails[place + 1]
+            if why == NOTHING:
                 if doubt:
                     stamps[node] = epoch
                 continue
+            blamed[place] |= why
+            if why & only(place) == NOTHING:
+                fails[place] |= why
+                continue
             if mask == NOTHING:
-                fails[place] = True
+                why = EVERYTHING
+                if careful:
+                    why = without(blamed[place], place) | reasons(
+                        node, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                        bound, ranks, first, keep, taken, left,
+                    )  # fmt: skip
+                fails[place] |= why
                 continue
             stack[(top << ONE) + ONE] = rest
             top += ONE
@@ -64,7 +78,7 @@ def walk(
             if tail & TAIL:
                 matches, seen = follow(
                     begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks,
-                    first, stride, keep, bound, taken, left,
+                    first, stride, keep, bound, taken, left, blamed, limit - counters[0] - visits,
                 )  # fmt: skip
                 visits += seen
                 if matches:
@@ -73,8 +87,15 @@ def walk(
                     if doubt:
                         stamps[node] = epoch
                 else:
-                    fails[place] = True
+                    why = blamed[place]
+                    if why != EVERYTHING and why & only(place) != NOTHING:
+                        why = without(why, place) | reasons(
+                            node, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                            bound, ranks, first, keep, taken, left,
+                        )  # fmt: skip
+                    fails[place] |= why
                 continue
+            blamed[place] = NOTHING
             if rest != NOTHING:
                 inner = DOUBT
             if inner:
@@ -85,28 +106,42 @@ def walk(
         free = ~(taken[place] | (mask ^ rest) & keep)
         place += 1
         taken[place] = ~free
-        holding = NOTHING
         if tail & WIDE:
             top, found, holding = enter_wide(
                 node, place | inner, free, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent,
                 ranks, label_offsets, labels, first, keep, taken, left, stamps, epoch, stack, bound, top, out, found,
                 counters,
             )  # fmt: skip
-            fails[place] = holding < end - begin
+            why = NOTHING if holding == end - begin else EVERYTHING
+            if careful and why != NOTHING:
+                why = NOTHING
+                number = seek_node(wide, node)
+                for run in range(wide[number, 1], wide[number + 1, 1]):
+                    why |= reasons(
+                        np.uint64(runs[run, 0]), place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                        bound, ranks, first, keep, taken, left,
+                    )  # fmt: skip
+            fails[place] = why
             continue
         visits += np.int64(end - begin)
         above = np.uint64(place | inner) << HALF
+        why = NOTHING
         for child in range(begin, end):
             if inner and stamps[child] == epoch:
-                holding += ONE
                 continue
             mask = fit(
                 child, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first,
                 keep, taken, left,
             )  # fmt: skip
             if mask == NOTHING:
+                if careful and inner:
+                    why |= reasons(
+                        child, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                        bound, ranks, first, keep, taken, left,
+                    )  # fmt: skip
+                else:
+                    why = EVERYTHING
                 continue
-            holding += ONE
             if nodes[(child << TWO) + THREE] & LEAF:
                 out[found] = child
                 found += 1
@@ -116,7 +151,7 @@ def walk(
                 stack[top << ONE], stack[(top << ONE) + ONE] = child | above, mask
                 top += ONE
                 prefetch(nodes, np.uint64(nodes[child << TWO]) << TWO)
-        fails[place] = holding < end - begin
+        fails[place] = why
     counters[0] += visits
     return found
 
@@ -124,23 +159,25 @@ def walk(
 @part
 def follow(
     begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks, first, stride,
-    keep, bound, taken, left,
+    keep, bound, taken, left, blamed, limit,
 ):  # fmt: skip
     """Whether the steps ``begin … end``, one after the other, can all be mapped, once a place is to one of a mask.
 
-    Tell also how many were tried.
+    Tell also how many were tried; and in ``blamed``, by the place, to which places it is due if they cannot. Reasons
+    are looked for after a ``limit``.
     """
     start = place
     step = begin
     seen = 0
+    blamed[place] = NOTHING
     while True:
         rest = mask & (mask - ONE)
         left[place] = rest
         bound[place] = lowest(mask) * stride
         free = ~(taken[place] | (mask ^ rest) & keep)
         mask = fit(
-            step, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent, bound, ranks, first, keep,
-            taken, left,
+            step, free, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+            bound, ranks, first, keep, taken, left,
         )  # fmt: skip
         seen += 1
         if mask != NOTHING:
@@ -149,11 +186,31 @@ def follow(
                 break
             place += 1
             taken[place] = ~free
+            blamed[place] = NOTHING
             continue
-        while left[place] == NOTHING and place > start:
-            place -= 1
+        why = EVERYTHING
+        if seen > limit:
+            why = reasons(
+                step, place + 1, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                bound, ranks, first, keep, taken, left,
+            )  # fmt: skip
+        while place > start and (left[place] == NOTHING or why & only(place) == NOTHING):
             step -= ONE
+            if why & only(place) != NOTHING:
+                why = without(why | blamed[place], place)
+                if seen > limit:
+                    why |= reasons(
+                        step, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                        bound, ranks, first, keep, taken, left,
+                    )  # fmt: skip
+                else:
+                    why = EVERYTHING
+            place -= 1
+        blamed[place] |= why
         mask = left[place]
+        if why & only(place) == NOTHING:
+            blamed[place] = why
+            mask = NOTHING
         if mask == NOTHING:
             break
     return mask != NOTHING, seen
