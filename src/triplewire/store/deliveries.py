@@ -251,13 +251,19 @@ class Deliveries(Part):
             rows = settle(connection, attempts)
             return [row and delivery_of(row, one.moment) for one, row in zip(attempts, rows, strict=True)]
 
-    def move(self, subscription: str, position: int, check: Callable[[], None] = lambda: None) -> None:
+    def move(
+        self, subscription: str, position: int, check: Callable[[], None] = lambda: None, back: bool = False
+    ) -> None:
         """Go on, at once, with what is at a log position, be it delivered already or not.
 
-        If ``check`` raises an error, it stays where it is.
+        Only ``back``: nothing is left out that waits. If ``check`` raises an error, it stays where it is.
         """
         before = (notifications.c.subscription == subscription) & (notifications.c.position < position)
-        last = select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
+        last: ColumnElement[int] = (
+            select(func.coalesce(func.max(notifications.c.number), 0)).where(before).scalar_subquery()
+        )
+        if back:
+            last = case((deliveries.c.last < last, deliveries.c.last), else_=last)
         with self._writing() as connection:
             check()
             if (cut := mark(connection, CUT)) and position <= cut:

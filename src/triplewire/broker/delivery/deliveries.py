@@ -19,7 +19,8 @@ from triplewire.broker.http.times import time_of
 from triplewire.broker.state import Shared, State
 from triplewire.broker.subscribing.places import shown_place
 from triplewire.errors import UsageError
-from triplewire.store import Delivery
+from triplewire.store import Delivery, Endpoint
+from triplewire.store.terms import ACTIVE
 
 DATE_TIME: dict[str, Any] = {"format": "date-time"}
 MEMBERS = ("paused", "position")
@@ -58,13 +59,16 @@ def redeliver(
         str | None, Query(description="A time instead.", json_schema_extra={"format": "date-time"})
     ] = None,
 ) -> dict[str, Any]:
-    """Send again, at once and in order, what was matched of the events from a log position, or from a time, on."""
+    """Send again, at once and in order, what was matched of the events from a log position, or from a time, on.
+
+    What waits to be sent for the first time is left as it is.
+    """
     _delivery(caller, shared, subscription_id)
     if (position is None) == (since is None):
         raise ProblemError(HTTPStatus.BAD_REQUEST, "either 'from', a log position, or 'since', a time, is needed")
     if since is not None:
         position = shared.store.position_before(time_of(since)) + 1
-    _move(shared, subscription_id, position or 0)
+    _move(shared, subscription_id, position or 0, back=True)
     return _status(caller, shared, subscription_id)
 
 
@@ -115,12 +119,14 @@ def change_delivery(
 @router.get("/v1/endpoints")
 def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
-    return page.of_all(shared.store.deliveries.endpoints(caller.only), asdict)
+    return page.of_all(shared.store.deliveries.endpoints(caller.only), _endpoint)
 
 
-def _move(shared: State, subscription: str, position: int, check: Callable[[], None] = lambda: None) -> None:
+def _move(
+    shared: State, subscription: str, position: int, check: Callable[[], None] = lambda: None, back: bool = False
+) -> None:
     try:
-        shared.store.deliveries.move(subscription, position, check)
+        shared.store.deliveries.move(subscription, position, check, back)
     except UsageError as error:  # what was there is no longer kept
         raise ProblemError(HTTPStatus.GONE, str(error)) from None
 
@@ -143,7 +149,8 @@ def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
 
 def status(found: Delivery, pending: int) -> dict[str, Any]:
     """How a delivery stands, with so many notifications yet to be sent."""
-    failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": found.due}
+    following = found.due if found.state == ACTIVE else None
+    failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": following}
     return {
         "subscription": found.subscription,
         **shown_place(found),
@@ -155,6 +162,20 @@ def status(found: Delivery, pending: int) -> dict[str, Any]:
         "sent": found.sent,
         "lastSuccess": found.last_success,
         "failing": failing if found.failing_since else None,
+    }
+
+
+def _endpoint(found: Endpoint) -> dict[str, Any]:
+    failing = {"subscriptions": found.failing, "since": found.failing_since, "reason": found.reason}
+    return {
+        "url": found.url,
+        "subscriptions": found.subscriptions,
+        "delivered": found.delivered,
+        "undelivered": found.undelivered,
+        "pending": found.pending,
+        "sent": found.sent,
+        "lastSuccess": found.last_success,
+        "failing": failing if found.failing else None,
     }
 
 

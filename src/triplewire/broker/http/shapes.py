@@ -185,7 +185,11 @@ SCHEMAS: dict[str, Schema] = {
     "Explanation": one({"event": TEXT, "subscription": TEXT, "matched": TRUTH, "conditions": several(ANYTHING)}),
     "Delivery": one({"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}),
     "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT}),
-    "Endpoint": one({"subscriptions": NUMBER, "failing": NUMBER, "delivered": NUMBER, "pending": NUMBER}),
+    "Endpoint": one(
+        {"url": TEXT, **dict.fromkeys(("subscriptions", "delivered", "undelivered", "pending", "sent"), NUMBER)}
+        | {"failing": optional(one({"subscriptions": NUMBER, "since": TEXT, "reason": TEXT}))},
+        lastSuccess=optional(TEXT),
+    ),
     "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
     "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),
     "Changes": one({"dryRun": {"const": True}, "difference": DIFFERENCE, "effect": EFFECT}),
