@@ -92,7 +92,7 @@ class Clock:
 
 @asynccontextmanager
 async def dispatching(store: Store, clock: Clock) -> AsyncIterator[Dispatcher]:
-    dispatcher = Dispatcher(store, ALLOWED, clock=clock, jitter=lambda: 0.5)
+    dispatcher = Dispatcher(store, ALLOWED, clock=clock, jitter=lambda: 0.5, links="https://triplewire.example")
     try:
         yield dispatcher
     finally:

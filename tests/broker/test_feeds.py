@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
+from xml.etree import ElementTree
 
 import feedparser
 import httpx
@@ -12,6 +14,8 @@ import pytest
 
 from tests.broker.clients import notify, subscription
 from triplewire.broker.notifying import feeds
+from triplewire.rdf.syntax import FORMATS
+from triplewire.rdf.terms import RDF
 from triplewire.store import Outcome, Store
 
 
@@ -39,6 +43,21 @@ def test_a_feed_reader_finds_what_was_told_newest_first(told: httpx.Client, stor
     assert [item["id"] for item in items] == [entry.id for entry in found.entries]
     assert [item["_triplewire"]["sequence"] for item in items] == [3, 2, 1]
     assert told.get("/v1/feeds/json/other").status_code == 404
+
+
+def test_a_feed_has_events_in_the_syntax_that_its_reader_asks_for(told: httpx.Client, store: Store) -> None:
+    for kind in FORMATS:
+        feed = told.get("/v1/feeds/atom/a%2Fb%20%3Cc%3E", params={"format": kind})
+        content = ElementTree.fromstring(feed.content).find(".//{*}entry/{*}content")
+        assert (feedparser.parse(feed.content).bozo, content is not None and content.get("type")) == (False, kind)
+        [item, *_] = told.get("/v1/feeds/json/a%2Fb%20%3Cc%3E", params={"format": kind}).json()["items"]
+        text, inside = item["_triplewire"]["rdf"]["text"], (content.text or "") if content is not None else ""
+        if kind.endswith("+xml"):
+            assert content is not None and content[0].tag == f"{{{RDF.base}}}RDF"
+        else:
+            assert (inside if kind == "text/turtle" else b64decode(inside).decode()) == text
+        assert told.get("/v1/feeds/atom/a%2Fb%20%3Cc%3E", headers={"If-None-Match": feed.headers["etag"]}).text
+    assert told.get("/v1/feeds/atom/a%2Fb%20%3Cc%3E", params={"format": "text/plain"}).status_code == 400
 
 
 @pytest.mark.parametrize("kind", ["atom", "json"])

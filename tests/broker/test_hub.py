@@ -108,13 +108,13 @@ def wait_until_followed(store: Store, count: int) -> None:
     raise AssertionError(followed(store))
 
 
-@pytest.mark.parametrize("kind", ["atom", "json"])
+@pytest.mark.parametrize(("kind", "query"), [("atom", ""), ("json", "?format=application%2Fn-triples")])
 def test_a_follower_discovers_the_hub_agrees_and_is_sent_what_is_new_signed(
-    broker: httpx.Client, store: Store, follower: Follower, kind: str
+    broker: httpx.Client, store: Store, follower: Follower, kind: str, query: str
 ) -> None:
     broker.post("/v1/subscriptions", json=subscription(id="a/b"))
     notify(store, "a/b")
-    topic, hub = discovered(broker, f"/v1/feeds/{kind}/a%2Fb")
+    topic, hub = discovered(broker, f"/v1/feeds/{kind}/a%2Fb{query}")
     assert follower.wish(hub, "subscribe", topic, secret=SECRET, lease_seconds="3600").status_code == 202
     asked = follower.asked.get(timeout=60)
     assert (asked["hub.lease_seconds"], asked["hub.topic"]) == ("3600", topic)
@@ -137,7 +137,7 @@ def test_a_follower_discovers_the_hub_agrees_and_is_sent_what_is_new_signed(
         assert (headers["content-type"], [one["title"] for one in items]) == ("application/feed+json", ["e3", "e2"])
         ours = items[0]["_triplewire"]
         assert (ours["sequence"], ours["score"], ours["bindings"]) == (3, 1.0, [{"?1": "_:pc"}])
-        assert "auction#target" in ours["rdf"]["text"]
+        assert (ours["rdf"]["format"], "auction#target" in ours["rdf"]["text"]) == ("application/n-triples", True)
     assert follower.wish(hub, "unsubscribe", topic).status_code == 202
     wait_until_followed(store, 0)
     notify(store, "a/b")

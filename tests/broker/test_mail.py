@@ -30,6 +30,7 @@ class Server:
 
     def __init__(self) -> None:
         self.received: list[tuple[list[str], EmailMessage]] = []
+        self.raw = b""
         self.says = "250 fine"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
@@ -37,6 +38,7 @@ class Server:
             message = message_from_bytes(envelope.content, policy=policy.default)
             assert isinstance(message, EmailMessage)
             self.received.append((envelope.rcpt_tos, message))
+            self.raw = envelope.content
         return self.says
 
 
@@ -127,9 +129,10 @@ def test_a_message_tells_the_notification_in_text_and_html_and_a_click_pauses_it
     for part in (plain.get_content(), html.get_content().replace("&lt;", "<").replace("&gt;", ">")):
         assert "?1 = _:pc" in part
         assert "_:H <http://example.org/auction#target> _:pc ." in part
-        assert "https://triplewire.example/v1/notifications/1/explanation" in part
+        assert "https://triplewire.example/notifications/1" in part
         assert "number 1, score 1" in part
     assert message["list-unsubscribe-post"] == "List-Unsubscribe=One-Click"
+    assert f"\r\nList-Unsubscribe: {message['list-unsubscribe']}\r\n".encode() in server[0].raw, "no program decodes it"
     way = message["list-unsubscribe"].strip("<>").removeprefix("https://triplewire.example")
     assert broker.get(way).status_code == 200
     assert broker.post(way[:-1], data={"List-Unsubscribe": "One-Click"}).status_code == 404

@@ -57,7 +57,7 @@ def test_a_foreign_receiver_knows_us_by_our_signature_and_gets_everything_in_ord
     assert (data["event"], data["subscription"], data["bindings"], data["score"]) == ("e1", "s", [{"?1": "_:pc"}], 1.0)
     assert data["rdf"]["format"] == "application/n-triples"
     assert "_:H <http://example.org/auction#target> _:pc ." in data["rdf"]["text"]
-    assert data["explanation"] == f"/v1/notifications/{data['id']}/explanation"
+    assert data["explanation"] == f"https://triplewire.example/v1/notifications/{data['id']}/explanation"
     assert (of(store).delivered, of(store).sent, store.deliveries.pending(["s"])) == (25, 25, {})
 
 

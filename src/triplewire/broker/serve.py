@@ -139,7 +139,8 @@ async def _serve(
     lifting = load_lifting(home / "lifting")
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
     hosts = hosts_of(configuration.host, listener.getsockname()[0], configuration.public_url)
-    mailer, meters = _mailer(configuration, listener), Meters()
+    links = _links(configuration, listener)
+    mailer, meters = _mailer(configuration, links), Meters()
     app = create_app(
         store,
         lifting,
@@ -167,7 +168,7 @@ async def _serve(
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(_tell(server, store, listener, configuration.sample is not None)),
-            group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer).run()),
+            group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer, links=links).run()),
             group.create_task(Poller(store, addresses, app.state.shared.publish).run()),
             group.create_task(app.state.shared.rates.keep_looking()),
             group.create_task(app.state.shared.models.keep_ready()),
@@ -198,15 +199,20 @@ def _pipeline_command(home: Path) -> list[str]:
     return [sys.executable, "-m", "triplewire", "pipeline", "stream", *told]
 
 
-def _mailer(configuration: Configuration, listener: socket.socket) -> Mailer | None:
+def _links(configuration: Configuration, listener: socket.socket) -> str:
+    """Where others reach us."""
+    host, port = listener.getsockname()[:2]
+    return configuration.public_url.rstrip("/") or f"http://{_in_address(host)}:{port}"
+
+
+def _mailer(configuration: Configuration, links: str) -> Mailer | None:
     if configuration.smtp_host is None:
         return None
-    host, port = listener.getsockname()[:2]
     return Mailer(
         configuration.smtp_host,
         configuration.smtp_port,
         configuration.smtp_sender,
-        configuration.public_url.rstrip("/") or f"http://{_in_address(host)}:{port}",
+        links,
         configuration.smtp_security,
         configuration.smtp_user,
         configuration.smtp_password,

@@ -32,14 +32,15 @@ class Webhooks:
     connections: Connections
     lifting: Lifting
     clock: Callable[[], datetime]
+    links: str
 
     def prepare(self, delivery: Delivery, parcel: Parcel) -> tuple[str, bytes]:
         """The message's id, and its body."""
         if is_joined(delivery):
-            body = digest(parcel.notifications, delivery.format, self.lifting, self.clock())
+            body = digest(parcel.notifications, delivery.format, self.lifting, self.clock(), self.links)
             return digest_id(parcel.notifications), body
         [found] = parcel.notifications
-        return message_id(found), message(found, delivery.format, self.lifting)
+        return message_id(found), message(found, delivery.format, self.lifting, self.links)
 
     async def send(self, delivery: Delivery, prepared: tuple[str, bytes]) -> Answer:
         id_, body = prepared

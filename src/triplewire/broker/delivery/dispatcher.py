@@ -51,7 +51,7 @@ class Dispatcher:
     """Delivers what the store has waiting. One per store.
 
     Each delivery's parcels are sent one after the other; the next is sent once it is written down that the one
-    before was received. If that cannot be written, it is sent again.
+    before was received. If that cannot be written, it is sent again. ``links`` is where we are reached.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Dispatcher:
         jitter: Callable[[], float] = random.random,
         meters: Meters | None = None,
         mailer: Mailer | None = None,
+        links: str = "",
     ) -> None:
         self._store = store
         self._lifting = lifting
@@ -70,7 +71,7 @@ class Dispatcher:
         self._jitter = jitter
         self._connections = Connections(addresses)
         self._channels: dict[str, Channel] = {
-            "webhook": Webhooks(self._connections, lifting, clock),
+            "webhook": Webhooks(self._connections, lifting, clock, links),
             "email": Mail(mailer, lifting),
             "websub": WebSub(self._connections, lifting),
         }

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from secrets import token_urlsafe
 from typing import Annotated
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 import httpx
 from fastapi import APIRouter, Depends, Request, Response
@@ -28,11 +28,12 @@ from triplewire.broker.delivery.parcels import Parcel
 from triplewire.broker.delivery.retries import Answer
 from triplewire.broker.http.bodies import media_type, read_body, text_of, unsupported
 from triplewire.broker.http.problems import ProblemError
-from triplewire.broker.notifying.syndication import ATOM, JSON_FEED, Links, Syndicated, atom, json_items
+from triplewire.broker.notifying.syndication import ATOM, JSON_FEED, TURTLE, Links, Syndicated, atom, json_items
 from triplewire.broker.state import Shared, State
 from triplewire.errors import UsageError
 from triplewire.lift.documents import write_json
 from triplewire.lift.lifting import Lifting
+from triplewire.rdf.syntax import FORMATS
 from triplewire.store import Callback, Delivery, moment_of
 
 FORM = "application/x-www-form-urlencoded"
@@ -72,6 +73,8 @@ async def _wish(request: Request, shared: Shared) -> Wish:
     kind, _, subscription = path.partition("/")
     if kind not in KINDS or not subscription or not _is_address(topic):
         raise _bad(f"'hub.topic' should be the address of one of our feeds, {request.base_url}{FEEDS}…")
+    if _format(topic) not in FORMATS:
+        raise _bad(f"'format' in 'hub.topic' should be one of {', '.join(FORMATS)}")
     try:
         shared.addresses.check(callback)
     except UsageError as error:
@@ -133,7 +136,8 @@ async def _verify(wish: Wish, shared: State, caller: Caller, owner: str) -> None
         if not await asyncio.to_thread(shared.gate.still_knows, caller):
             return
         until = moment_of(datetime.now(UTC) + wish.lease)
-        topic, until = wish.topic.partition("?")[0], min(until, caller.expires or until)
+        format_, until = _format(wish.topic), min(until, caller.expires or until)
+        topic = wish.topic.partition("?")[0] + (f"?format={quote(format_, safe='')}" if format_ != TURTLE else "")
         callback = Callback(wish.callback, wish.secret, topic, until, caller.token)
         await asyncio.to_thread(shared.store.deliveries.follow, wish.subscription, callback, owner)
     except Exception as error:  # whoever asked will ask again
@@ -166,7 +170,7 @@ class WebSub:
 
     def prepare(self, delivery: Delivery, parcel: Parcel) -> bytes:
         entries = parcel.notifications[::-1]
-        feed = Syndicated(delivery.subscription, entries, entries[0].created)
+        feed = Syndicated(delivery.subscription, entries, entries[0].created, format=_format(delivery.format))
         links, kind = _followed(delivery.format)
         if kind == ATOM:
             return atom(feed, links, self.lifting)
@@ -184,6 +188,11 @@ def _followed(topic: str) -> tuple[Links, str]:
     """Where things are, by the address of a feed of ours; and what kind it is."""
     base, _, path = topic.partition(FEEDS)
     return Links(base, topic, f"{base}v1/hub"), KINDS[path.partition("/")[0]]
+
+
+def _format(topic: str) -> str:
+    """The RDF syntax that a feed's address asks for."""
+    return str(httpx.URL(topic).params.get("format", TURTLE))
 
 
 def _bad(detail: str) -> ProblemError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from html import escape
 from urllib.parse import quote
 
@@ -25,6 +26,18 @@ SENDING = ThreadPoolExecutor(8, thread_name_prefix="mail")
 LONGEST_RDF = 20_000
 
 
+class _WholeLinks(EmailPolicy):
+    """Writes ids and links of the header in one line: in pieces, or encoded, no mail program would know them."""
+
+    def fold_binary(self, name: str, value: str) -> bytes:
+        if name in ("Message-ID", "List-Unsubscribe"):
+            return f"{name}: {value}{self.linesep}".encode()
+        return super().fold_binary(name, value)
+
+
+WHOLE_LINKS = _WholeLinks()
+
+
 @dataclass(frozen=True)
 class Mail:
     """The channel: a message for a notification, or for several that go together."""
@@ -35,7 +48,7 @@ class Mail:
     def prepare(self, delivery: Delivery, parcel: Parcel) -> EmailMessage:
         several, joined = parcel.notifications, is_joined(delivery)
         links = self.mailer.links if self.mailer else ""
-        message = EmailMessage()
+        message = EmailMessage(WHOLE_LINKS)
         message["To"] = delivery.url.removeprefix("mailto:")
         message["Subject"] = _one_line(_subject(several, joined))
         id_ = digest_id(several) if joined else message_id(several[0])
@@ -86,7 +99,7 @@ def _told(found: Notification, format_: str, lifting: Lifting, links: str) -> li
     lines += [", ".join(f"{name} = {term}" for name, term in sorted(one.items())) for one in found.bindings]
     if (text := rdf_of(found, format_, lifting)) is not None:
         lines.append(text[:LONGEST_RDF])
-    return [*lines, f"Why: {links}/v1/notifications/{found.number}/explanation", ""]
+    return [*lines, f"Why: {links}/notifications/{found.number}", ""]
 
 
 def _page(parts: Sequence[Sequence[str]], stop: str) -> str:

@@ -46,14 +46,16 @@ def webhook(asked: dict[str, Any], known: Delivery | None, addresses: Addresses)
     return Webhook(url, secret, format_)
 
 
-def message(found: Notification, format_: str, lifting: Lifting) -> bytes:
-    """What a receiver is told of one notification."""
-    return write_json({"type": KIND, "timestamp": found.created, "data": told(found, format_, lifting)}).encode()
+def message(found: Notification, format_: str, lifting: Lifting, links: str = "") -> bytes:
+    """What a receiver is told of one notification; its links lead to where we are reached."""
+    whole = {"type": KIND, "timestamp": found.created, "data": told(found, format_, lifting, links)}
+    return write_json(whole).encode()
 
 
-def digest(several: Sequence[Notification], format_: str, lifting: Lifting, now: datetime) -> bytes:
+def digest(several: Sequence[Notification], format_: str, lifting: Lifting, now: datetime, links: str = "") -> bytes:
     """What a receiver is told of several at once."""
-    whole = {"subscription": several[0].subscription, "notifications": [told(one, format_, lifting) for one in several]}
+    each = [told(one, format_, lifting, links) for one in several]
+    whole = {"subscription": several[0].subscription, "notifications": each}
     return write_json({"type": DIGEST, "timestamp": moment_of(now), "data": whole}).encode()
 
 

@@ -16,7 +16,8 @@ from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Reader
 from triplewire.broker.http.bodies import ExactJSONResponse
 from triplewire.broker.http.tags import is_among
-from triplewire.broker.notifying.syndication import ATOM, JSON_FEED, Links, Syndicated, atom, json_items
+from triplewire.broker.notifying.notifications import Syntax
+from triplewire.broker.notifying.syndication import ATOM, JSON_FEED, TURTLE, Links, Syndicated, atom, json_items
 from triplewire.broker.state import Shared, State
 
 SHOWN = 50
@@ -36,16 +37,20 @@ Asked = Annotated[Known, Depends()]
 
 
 @router.get("/atom/{subscription_id:path}", response_class=Response, responses={304: {}})
-def atom_feed(caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
-    """The newest notifications of a subscription as an Atom feed, newest first."""
-    found, links = _found(caller, shared, subscription_id), _links(request)
+def atom_feed(
+    caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked, syntax: Syntax
+) -> Response:
+    """The newest notifications of a subscription as an Atom feed, newest first; events as Turtle, or as ``format``."""
+    found, links = _found(caller, shared, subscription_id, syntax), _links(request)
     return _answer(found, known, links, lambda: Response(atom(found, links, shared.lifting), media_type=ATOM))
 
 
 @router.get("/json/{subscription_id:path}", response_class=Response, responses={304: {}})
-def json_feed(caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked) -> Response:
-    """The newest notifications of a subscription as a JSON Feed, newest first."""
-    found, links = _found(caller, shared, subscription_id), _links(request)
+def json_feed(
+    caller: Reader, request: Request, shared: Shared, subscription_id: str, known: Asked, syntax: Syntax
+) -> Response:
+    """The newest notifications of a subscription as a JSON Feed, newest first; events as Turtle, or as ``format``."""
+    found, links = _found(caller, shared, subscription_id, syntax), _links(request)
     written = lambda: ExactJSONResponse(json_items(found, links, shared.lifting), media_type=JSON_FEED)  # noqa: E731
     return _answer(found, known, links, written)
 
@@ -57,12 +62,12 @@ def _links(request: Request) -> Links:
     return Links(str(request.base_url), str(request.url.remove_query_params("token")), hub)
 
 
-def _found(caller: Caller, shared: State, id_: str) -> Syndicated:
+def _found(caller: Caller, shared: State, id_: str, syntax: str | None) -> Syndicated:
     revision = shared.subscription(id_, caller)
     entries = shared.store.deliveries.newest(id_, SHOWN)
-    if not entries:
-        return Syndicated(id_, (), revision.created, '"empty"')
-    return Syndicated(id_, entries, entries[0].created, f'"{entries[0].number}"')
+    updated, number = (entries[0].created, str(entries[0].number)) if entries else (revision.created, "empty")
+    tag = f'"{number}"' if syntax is None else f'"{number}:{syntax}"'
+    return Syndicated(id_, entries, updated, tag, syntax or TURTLE)
 
 
 def _answer(feed: Syndicated, known: Known, links: Links, made: Callable[[], Response]) -> Response:

@@ -275,16 +275,19 @@ def shown(found: Notification) -> dict[str, Any]:
     return _with_links(found, found.as_dict())
 
 
-def told(found: Notification, format_: str | None, lifting: Lifting) -> dict[str, Any]:
-    """A notification as it is shown, with its event as RDF if a format is named, and if it can still be read."""
-    return _with_links(found, found.as_dict(), format_, lifting)
+def told(found: Notification, format_: str | None, lifting: Lifting, links: str = "") -> dict[str, Any]:
+    """A notification as it is shown, with its event as RDF if a format is named, and if it can still be read.
+
+    Whoever did not ask us is told where we are: ``links``.
+    """
+    return _with_links(found, found.as_dict(), format_, lifting, links)
 
 
 def _with_links(
-    found: Notification, whole: dict[str, Any], format_: str | None = None, lifting: Lifting = DEFAULT
+    found: Notification, whole: dict[str, Any], format_: str | None = None, lifting: Lifting = DEFAULT, links: str = ""
 ) -> dict[str, Any]:
     """A notification with what leads on from it: its explanation, and its event as RDF."""
-    whole["explanation"] = f"/v1/notifications/{found.number}/explanation"
+    whole["explanation"] = f"{links}/v1/notifications/{found.number}/explanation"
     if format_ is not None and (text := rdf_of(found, format_, lifting)) is not None:
         whole["rdf"] = {"format": format_, "text": text}
     return whole

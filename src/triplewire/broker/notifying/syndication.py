@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,19 +19,20 @@ from triplewire.store import Notification
 
 ATOM, JSON_FEED = "application/atom+xml", "application/feed+json"
 NAMESPACE, OURS = "http://www.w3.org/2005/Atom", "urn:triplewire:"
-RDF = "text/turtle"
+TURTLE = "text/turtle"
 NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML cannot say, not even by an escape."""
 
 
 @dataclass(frozen=True)
 class Syndicated:
-    """What a feed shows, when it came to be so, and a tag that changes with it."""
+    """What a feed shows, when it came to be so, and a tag that changes with it; and the RDF syntax of its events."""
 
     subscription: str
     entries: Sequence[Notification]
     updated: str
     tag: str = ""
+    format: str = TURTLE
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Links:
 
 
 def atom(feed: Syndicated, links: Links, lifting: Lifting) -> bytes:
-    """An Atom feed. Each entry has its event as Turtle, and how it matched in elements of our own."""
+    """An Atom feed. Each entry has its event as RDF, and how it matched in elements of our own."""
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE, "xmlns:tw": OURS})
     _say(root, "id", f"urn:triplewire:subscription:{quote(feed.subscription, safe='')}")
     _say(root, "title", feed.subscription)
@@ -66,8 +68,8 @@ def atom(feed: Syndicated, links: Links, lifting: Lifting) -> bytes:
         _say(entry, "summary", line(found))
         ElementTree.SubElement(entry, "link", rel="alternate", href=links.of(found, "explanation"))
         ElementTree.SubElement(entry, "link", rel="related", href=links.of(found, "event"))
-        if (text := rdf_of(found, RDF, lifting)) is not None:
-            _say(entry, "content", text, type=RDF)
+        if (text := rdf_of(found, feed.format, lifting)) is not None:
+            _say_rdf(entry, text, feed.format)
         _say(entry, "tw:sequence", str(found.sequence))
         _say(entry, "tw:score", str(found.score))
         _say(entry, "tw:bindings", json.dumps(found.bindings, ensure_ascii=False))
@@ -76,17 +78,17 @@ def atom(feed: Syndicated, links: Links, lifting: Lifting) -> bytes:
 
 
 def json_items(feed: Syndicated, links: Links, lifting: Lifting) -> dict[str, Any]:
-    """A JSON Feed. Each item has its event as Turtle, and how it matched, in a member of our own."""
+    """A JSON Feed. Each item has its event as RDF, and how it matched, in a member of our own."""
     return {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.subscription,
         "feed_url": links.self,
         "hubs": [{"type": "WebSub", "url": links.hub}],
-        "items": [_item(found, links, lifting) for found in feed.entries],
+        "items": [_item(found, links, lifting, feed.format) for found in feed.entries],
     }
 
 
-def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]:
+def _item(found: Notification, links: Links, lifting: Lifting, format_: str) -> dict[str, Any]:
     ours = {
         "sequence": found.sequence,
         "event": found.event,
@@ -95,8 +97,8 @@ def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]
         "score": found.score,
         "bindings": found.bindings,
     }
-    if (text := rdf_of(found, RDF, lifting)) is not None:
-        ours["rdf"] = {"format": RDF, "text": text}
+    if (text := rdf_of(found, format_, lifting)) is not None:
+        ours["rdf"] = {"format": format_, "text": text}
     return {
         "id": f"urn:triplewire:{message_id(found)}",
         "title": found.event,
@@ -106,6 +108,17 @@ def _item(found: Notification, links: Links, lifting: Lifting) -> dict[str, Any]
         "date_published": found.created,
         "_triplewire": ours,
     }
+
+
+def _say_rdf(entry: ElementTree.Element, text: str, format_: str) -> None:
+    """An event as Atom has it: what is text as it is, XML as elements, and anything else in base64."""
+    if format_.startswith("text/"):
+        _say(entry, "content", text, type=format_)
+    elif format_.endswith("xml"):
+        written = ElementTree.fromstring(NO_XML.sub("\ufffd", text))  # noqa: S314 - it is our own
+        ElementTree.SubElement(entry, "content", type=format_).append(written)
+    else:
+        _say(entry, "content", b64encode(text.encode()).decode(), type=format_)
 
 
 def _say(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
