@@ -36,6 +36,18 @@ def test_what_a_client_has_is_not_sent_again(broker: httpx.Client, store: Store)
     assert created.headers["etag"] == broker.get("/v1/subscriptions/s1").headers["etag"]
 
 
+def test_whoever_asks_for_the_head_alone_gets_what_a_get_would_have_begun_with(broker: httpx.Client) -> None:
+    broker.post("/v1/subscriptions", json=subscription())
+    for place in ("/healthz", "/v1/subscriptions", "/v1/subscriptions/s1", "/v1/nothing", "/v1/feeds/atom/s1"):
+        head, whole = broker.head(place), broker.get(place)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+        assert {
+            name: head.headers[name] for name in ("content-type", "content-length")
+        }.items() <= whole.headers.items()
+    stream = broker.head("/v1/notifications/stream")
+    assert (stream.status_code, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+
+
 def test_a_change_of_what_somebody_else_has_changed_is_refused(broker: httpx.Client) -> None:
     first = broker.post("/v1/subscriptions", json=subscription()).headers["etag"]
     place = "/v1/subscriptions/s1"

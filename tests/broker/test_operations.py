@@ -101,6 +101,7 @@ def test_an_unforeseen_error_is_a_problem_with_an_id_that_the_log_knows(
 def test_every_kind_of_refusal_is_a_problem_document(store: Store) -> None:
     with client(store) as asked:
         answers = _refusals(asked)
+    assert answers[405].headers["allow"] == "GET, HEAD, POST"
     for status, answer in answers.items():
         assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
         assert {"type", "title", "status", "detail", "request"} <= answer.json().keys()

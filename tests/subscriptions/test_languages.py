@@ -40,7 +40,7 @@ def pattern(language, text, **more):
         ({"id": None}, "needs an 'id'"),
         ({"id": 3}, "needs an 'id'"),
         ({"language": "opps"}, "Expected ops, gtopss, sparql, filter or interest. Did you mean ops?"),
-        ({"language": None}, "None is no subscription language."),
+        ({"language": None}, "'language' is missing."),
         ({"pattern": None}, "'pattern' should be a text"),
         ({"pattern": ["x"]}, "'pattern' should be a text"),
         ({"mapping": "bijective"}, "Expected injective or homomorphic"),

@@ -17,7 +17,7 @@ from triplewire.broker.delivery.addresses import Addresses
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.http.openapi import check_parameters, describe
 from triplewire.broker.http.problems import answer_with_problems
-from triplewire.broker.http.requests import Hosts, Requests
+from triplewire.broker.http.requests import Heads, Hosts, Requests
 from triplewire.broker.model import Models
 from triplewire.broker.notifying import feeds, inbox, less, notifications
 from triplewire.broker.notifying.feed import Feed
@@ -110,6 +110,7 @@ def create_app(
         app.include_router(room.router, dependencies=[Depends(at_work)] if watched_elsewhere else [])
     app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(at_work)])(lambda: describe(app))
     app.mount("/static", web.STATIC)
+    app.add_middleware(Heads)
     app.add_middleware(Hosts, hosts=hosts)
     app.add_middleware(Requests, headers=SECURITY_HEADERS, meters=app.state.shared.meters)
     return app
@@ -122,6 +123,7 @@ def create_watch(app: FastAPI, hosts: Iterable[str]) -> FastAPI:
     answer_with_problems(watch)
     for room in (health, metrics):
         watch.include_router(room.router)
+    watch.add_middleware(Heads)
     watch.add_middleware(Hosts, hosts=hosts)
     watch.add_middleware(Requests, headers=SECURITY_HEADERS, meters=app.state.shared.meters)
     return watch

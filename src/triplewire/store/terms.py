@@ -83,7 +83,8 @@ def _seconds(record: Mapping[str, Any], name: str) -> int:
     else:
         length = -1
     if not 0 <= length <= LONGEST:
+        words = f"{', '.join(PERIODS)}, "
         raise UsageError(
-            f"{name!r} should be seconds, or a duration such as PT10M or P1D, of at most a year, not {found!r}"
+            f"{name!r} should be {words}seconds, or a duration such as PT10M or P1D, of at most a year, not {found!r}"
         )
     return length

@@ -103,7 +103,8 @@ def _checked(record: Mapping[str, Any]) -> tuple[str, str, Any, float | None, Ma
         raise SubscriptionError(f"the 'id' {id_!r} has half a surrogate pair, which no encoding can hold")
     if language not in LANGUAGES:
         near = nearest(language, LANGUAGES) if isinstance(language, str) else None
-        raise SubscriptionError(f"{language!r} is no subscription language.", expected=LANGUAGES, nearest=near)
+        what = "'language' is missing." if language is None else f"{language!r} is no subscription language."
+        raise SubscriptionError(what, expected=LANGUAGES, nearest=near)
     if pattern is None or (language in ("ops", "sparql", "filter") and not isinstance(pattern, str)):
         raise SubscriptionError("'pattern' should be a text", language=language)
     mapping, threshold, prefixes = record.get("mapping"), record.get("threshold"), record.get("prefixes", {})

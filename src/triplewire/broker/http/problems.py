@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from triplewire.broker.operations.logs import request_id
 from triplewire.errors import (
@@ -23,6 +24,7 @@ from triplewire.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 SOON = {"Retry-After": "1"}
 """While the store is away nobody knows for how long; to ask costs little."""
 
@@ -87,12 +89,24 @@ def answer_with_problems(app: FastAPI) -> None:
         return ProblemError(HTTPStatus.BAD_REQUEST, found).response()
 
     @app.exception_handler(HTTPException)
-    def _http(_: Request, error: HTTPException) -> JSONResponse:
-        return as_problem(error)
+    def _http(request: Request, error: HTTPException) -> JSONResponse:
+        return as_problem(request, error)
 
 
-def as_problem(error: HTTPException) -> JSONResponse:
+def as_problem(request: Request, error: HTTPException) -> JSONResponse:
     """The answer to a request that no route takes."""
-    response = ProblemError(HTTPStatus(error.status_code), error.detail).response()
-    response.headers.update(error.headers or {})
-    return response
+    detail, headers = error.detail, dict(error.headers or {})
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        detail = f"there is nothing at {request.url.path}; /openapi.json tells what there is"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))
+        detail = f"{request.method} is not for {request.url.path}; there is {headers['Allow']}"
+    return ProblemError(HTTPStatus(error.status_code), detail, headers).response()
+
+
+def _methods(request: Request) -> Iterator[str]:
+    """The methods that some route has for the path of a request."""
+    for method in METHODS:
+        asked = {**request.scope, "method": "GET" if method == "HEAD" else method}
+        if any(route.matches(asked)[0] is Match.FULL for route in request.app.routes):
+            yield method

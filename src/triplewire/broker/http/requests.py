@@ -76,6 +76,27 @@ class Requests:
         self.meters.answers.labels(method, route).observe(seconds)
 
 
+class Heads:
+    """Answers HEAD as GET is answered, without the body: whoever looks whether something is there need not load it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                scope["route"] = asked.get("route")  # for the log
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})  # and that is all, also of a stream
+
+        await self.app(asked, receive, answer)
+
+
 class Hosts:
     """Refuses requests to a host that is none of ours: some site may have its own name lead here."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any, TypeAlias
@@ -27,9 +27,9 @@ from triplewire.broker.subscribing.trial import FURTHER, MOST_EVENTS, trial
 from triplewire.concepts.model import ConceptModel
 from triplewire.concepts.proposed import Proposal, word_for
 from triplewire.concepts.synonyms import words_in
-from triplewire.errors import SubscriptionError, UsageError
+from triplewire.errors import SubscriptionError, UsageError, nearest
 from triplewire.lift.documents import check_depth
-from triplewire.store import Revision, Store, moment_of
+from triplewire.store import Revision, Store, moment_of, terms
 from triplewire.store.lengths import LONGEST_ID, check_length
 from triplewire.store.moments import now
 from triplewire.store.terms import EXPIRED, expiry_of, state_of, terms_of
@@ -38,6 +38,8 @@ from triplewire.subscriptions.languages import parse_subscription, proposals
 from triplewire.subscriptions.pattern import Subscription
 
 READ_ONLY = ("since", "created", "warnings", "problem", "owner", "lapses")
+MEMBERS = ("id", "language", "pattern", "mapping", "threshold", "prefixes", "own", *terms.MEMBERS)
+"""What means something in a record."""
 DELIVERY = "delivery"
 """A member that is no part of the record, which is for everybody who matches: it has a secret in it."""
 OVERLAP = timedelta(days=1)
@@ -219,13 +221,20 @@ def understood(
     except UsageError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     try:
-        return record, parse_subscription(record, model)
+        return record, _warned(parse_subscription(record, model), record)
     except SubscriptionError:
         own = _own_words(record, owner, store) if record.get("language") == "interest" else {}
         if not own:
             raise
     record = record | {"own": own | record.get("own", {})}
-    return record, parse_subscription(record, model)
+    return record, _warned(parse_subscription(record, model), record)
+
+
+def _warned(parsed: Subscription, record: dict[str, Any]) -> Subscription:
+    """With a warning of members that mean nothing and look like ones that do. Others are the owner's to keep there."""
+    unknown = ((name, nearest(name, MEMBERS)) for name in record if name not in MEMBERS)
+    misspelt = (f"{name!r} means nothing here; did you mean {near!r}?" for name, near in unknown if near)
+    return replace(parsed, warnings=(*parsed.warnings, *misspelt))
 
 
 def _own_words(record: dict[str, Any], owner: str, store: Store) -> dict[str, str]:

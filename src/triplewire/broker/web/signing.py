@@ -64,7 +64,7 @@ def answer_with_pages(app: FastAPI) -> None:
     def _http(request: Request, error: HTTPException) -> Response:
         if _asks_for_page(request):
             return _told(request, HTTPStatus(error.status_code), "There is no such page.")
-        return as_problem(error)
+        return as_problem(request, error)
 
 
 def _asks_for_page(request: Request) -> bool:
