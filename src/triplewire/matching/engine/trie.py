@@ -42,7 +42,7 @@ MOST_VERTICES = 254
 
 WIDE = 16
 PATIENCE = 1 << 16
-"""After so many nodes it is asked why a step fails, to go back to where that can change: most events need fewer."""
+"""After so many nodes more than there are it is asked why a step fails, to go back to where that can change."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Scratch:
             left=np.zeros(depth, np.uint64),
             fails=np.zeros(depth, np.uint64),
             blamed=np.zeros(depth, np.uint64),
-            counters=np.array([0, 0, PATIENCE], np.int64),
+            counters=np.array([0, 0, PATIENCE + len(trie.nodes)], np.int64),
         )
         self.small = SMALL
         self.groups = np.empty(max(len(trie.nodes), 1 << 16), np.uint32)
