@@ -12,7 +12,7 @@ from tests.postgres import PASSWORD
 from triplewire.errors import StoreAwayError, StoreError, UsageError
 from triplewire.store import DeadLetter, Outcome, Store, patiently
 from triplewire.store import store_url as embedded
-from triplewire.store.notifications import _last_number
+from triplewire.store.holders import _last_number
 
 
 @pytest.fixture

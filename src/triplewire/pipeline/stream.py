@@ -243,12 +243,12 @@ def write_results(found: DataFrame, batch: int, store: Store, society: Society, 
 
 def _outcomes(table: pa.Table) -> Iterator[Outcome]:
     """The matches in some rows, a column at a time."""
-    told = table.column("told").combine_chunks()
-    matches, rows = told.flatten(), pc.list_parent_indices(told)
+    groups = table.column("told").combine_chunks()
+    matches, rows = groups.flatten(), pc.list_parent_indices(groups)
     columns = [table.column(name).take(rows) for name in ("position", "id", "version")]
     positions, ids, versions = (column.to_pylist() for column in columns)
-    names = ("subscription", "score", "bindings")
-    return map(Outcome, positions, ids, *(matches.field(name).to_pylist() for name in names), versions)
+    told = (matches.field(name).to_pylist() for name in ("subscription", "score", "bindings"))
+    return map(Outcome._make, zip(positions, ids, *told, versions, strict=True))
 
 
 def _letters(table: pa.Table) -> Iterator[DeadLetter]:

@@ -89,7 +89,8 @@ def _added(connection: Connection, rows: dict[tuple[str, str], tuple[str, ...]])
     if connection.dialect.name == POSTGRESQL:
         known = _positions(connection, rows)
         if new := [key for key in rows if key not in known]:
-            query = insert(events).from_select(NAMES, unnested(events, NAMES, [rows[key] for key in new]))
+            columns = dict(zip(NAMES, zip(*(rows[key] for key in new), strict=True), strict=True))
+            query = insert(events).from_select(NAMES, unnested(events, columns, connection.dialect))
             known |= zip(new, sorted(connection.scalars(query.returning(events.c.position))), strict=True)
         return known
     count = connection.exec_driver_sql(ADDING, [(*row, *key) for key, row in rows.items()]).rowcount

@@ -5,52 +5,55 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, select, update
 
-from triplewire.store.database import insert_many, parts
+from triplewire.store.database import insert_many
 from triplewire.store.moments import now
 from triplewire.store.records import Notification, Outcome, StoredLapse
-from triplewire.store.tables import events, lapses, notifications, revisions
+from triplewire.store.tables import events, lapses, notifications
 
-NOBODY = ""
+if TYPE_CHECKING:
+    from triplewire.store.holders import Holders
+
 WRITTEN = ("position", "event", "subscription", "owner", "sequence", "score", "bindings", "version", "created")
 
 
-def add(connection: Connection, outcomes: Iterable[Outcome]) -> None:
+def add(connection: Connection, outcomes: Iterable[Outcome], holders: Holders) -> None:
     """Add the notifications that are not there yet, each with the number after the last of its subscription.
 
     It is theirs who had the subscription at that position; their numbers begin with 1, also if the id was somebody
     else's before.
     """
-    new = {(one.position, one.event, one.subscription): one for one in outcomes}
+    new = {one[:3]: one for one in outcomes}
     if not new:
         return
-    first, last = _ends(new.values())
+    places = [position for position, _, _ in new]
     key = notifications.c.position, notifications.c.event, notifications.c.subscription
-    for row in connection.execute(select(*key).where(notifications.c.position.between(first, last))):
+    for row in connection.execute(select(*key).where(key[0].between(min(places), max(places)))):
         new.pop(tuple(row), None)
     if not new:
         return
-    holders = _Holders(connection, new.values())
+    positions, ids, subscriptions, scores, bindings, versions = zip(*new.values(), strict=True)
+    holders.learn(connection, subscriptions)
     moment = now()  # as late as can be: it is what delivery is measured from
-    rows = [
-        (one.position, one.event, one.subscription, *holders.next(one), one.score, one.bindings, one.version, moment)
-        for one in new.values()
-    ]
-    insert_many(connection, notifications, WRITTEN, rows)
+    given = [holders.next(connection, *one) for one in zip(subscriptions, positions, strict=True)]
+    owners, sequences = zip(*given, strict=True)
+    moments = (moment,) * len(new)
+    columns = (positions, ids, subscriptions, owners, sequences, scores, bindings, versions, moments)
+    insert_many(connection, notifications, dict(zip(WRITTEN, columns, strict=True)))
+    holders.written(connection)
 
 
-def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: str) -> None:
+def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: str, holders: Holders) -> None:
     """Count lapses that were not counted before, as theirs who had the subscription at that position.
 
     Of each subscription only the last is kept: one that is given up on every event would else fill the disk.
     """
     if not some:
         return
-    holders = _Holders(connection, some)
+    holders.learn(connection, {one.subscription for one in some})
     found: dict[tuple[str, str], list[StoredLapse]] = defaultdict(list)
     for one in sorted(some, key=lambda one: one.position):
         found[one.subscription, holders.owner(one.subscription, one.position)].append(one)
@@ -61,49 +64,6 @@ def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: 
         if connection.execute(update(lapses).where(own).values(told | {"count": lapses.c.count + count})).rowcount == 0:
             key = {"subscription": subscription, "owner": owner, "count": count}
             connection.execute(insert(lapses).values(told | key))
-
-
-class _Holders:
-    """Whose subscriptions are at some positions, and the numbers that were given out to them."""
-
-    def __init__(self, connection: Connection, outcomes: Collection[Outcome | StoredLapse]) -> None:
-        self._connection = connection
-        self._last: dict[tuple[str, str], int] = {}
-        self._lives: dict[str, list[tuple[int, float, str]]] = defaultdict(list)
-        first, last = _ends(outcomes)
-        alive = (revisions.c.since < last) & (revisions.c.until.is_(None) | (revisions.c.until > first))
-        given = _last_number(revisions.c.id, revisions.c.owner).correlate(revisions).scalar_subquery()
-        columns = revisions.c.id, revisions.c.owner, revisions.c.since, revisions.c.until, given.label("last")
-        for some in parts({one.subscription for one in outcomes}):
-            for row in connection.execute(select(*columns).where(revisions.c.id.in_(some), alive)):
-                self._lives[row.id].append((row.since, inf if row.until is None else row.until, row.owner))
-                self._last[row.id, row.owner] = row.last or 0
-
-    def next(self, outcome: Outcome) -> tuple[str, int]:
-        """Whose an outcome is, and its number."""
-        id_ = outcome.subscription
-        key = id_, self.owner(id_, outcome.position)
-        if (last := self._last.get(key)) is None:
-            last = self._connection.scalar(_last_number(*key)) or 0
-        self._last[key] = last + 1
-        return key[1], last + 1
-
-    def owner(self, id_: str, position: int) -> str:
-        """Whose a subscription is at a position."""
-        for since, until, owner in self._lives[id_]:
-            if since < position < until:
-                return owner
-        return NOBODY
-
-
-def _ends(outcomes: Collection[Outcome | StoredLapse]) -> tuple[int, int]:
-    """The first and the last position of some."""
-    return min(one.position for one in outcomes), max(one.position for one in outcomes)
-
-
-def _last_number(subscription: Any, owner: Any) -> Select[Any]:
-    own = of_subscription(subscription, owner)
-    return select(notifications.c.sequence).where(own).order_by(notifications.c.number.desc()).limit(1)
 
 
 def of_subscription(subscription: Any, owner: Any) -> ColumnElement[bool]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import Connection, func, literal_column, select
 
 from triplewire.store.database import Part
+from triplewire.store.holders import Holders
 from triplewire.store.letters import write_letters
 from triplewire.store.marks import BEFORE, PIPELINE, mark, set_mark
 from triplewire.store.moments import now
@@ -22,6 +24,8 @@ NEWEST = str(select(func.coalesce(func.max(notifications.c.number), literal_colu
 class Outcomes(Part):
     """The outcomes in a store."""
 
+    _holders: Holders | None = None
+
     def record(
         self,
         outcomes: Iterable[Outcome],
@@ -35,18 +39,29 @@ class Outcomes(Part):
         Writing the same again changes nothing, so that a batch may be replayed. A match with an event that was received
         after the subscription had expired is left out.
         """
-        found = sorted(outcomes, key=lambda one: one.position)
+        found, given_up = sorted(outcomes, key=itemgetter(0)), list(lapses)
         with self._writing() as connection:
-            late = expired(connection, {one.position for one in found})
-            add(connection, (one for one in found if not late(one.subscription, one.position)))
+            places = [one.position for one in found[:1]] + [one.position for one in given_up]
+            holders = self._holders_from(connection, min(places, default=0))
+            if found and (late := expired(connection, found[0].position, found[-1].position)) is not None:
+                found = [one for one in found if not late(one.subscription, one.position)]
+            add(connection, found, holders)
             moment = now()
             write_letters(connection, refused, moment)
             write_offers(connection, offers)
             done = mark(connection, PIPELINE)
-            count_lapses(connection, [one for one in lapses if one.position > done], moment)
+            count_lapses(connection, [one for one in given_up if one.position > done], moment, holders)
             if upto > done:
                 set_mark(connection, BEFORE, done)
                 set_mark(connection, PIPELINE, upto)
+        self._holders = holders
+
+    def _holders_from(self, connection: Connection, first: int) -> Holders:
+        """Those of the last time if they still hold. They are put away until all is written, else they are not true."""
+        kept, self._holders = self._holders, None
+        if kept is not None and kept.still_hold(connection, first):
+            return kept
+        return Holders(connection, first)
 
     def pipeline_position(self) -> int:
         """The position up to which the pipeline is done."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -44,18 +44,18 @@ def end(connection: Connection, id_: str, until: int) -> None:
         raise no_subscription(id_)
 
 
-def expired(connection: Connection, positions: Collection[int]) -> Callable[[str, int], bool]:
-    """Tells of a subscription whether it had expired before the event at one of these positions was received."""
-    if not positions:
-        return lambda *_: False
-    first, last = min(positions), max(positions)
+def expired(connection: Connection, first: int, last: int) -> Callable[[str, int], bool] | None:
+    """Tells of a subscription whether it had expired before the event at a position between two was received.
+
+    None if none had.
+    """
     received = select(func.max(events.c.received)).where(events.c.position >= first, events.c.position <= last)
     standing = revisions.c.until.is_(None) | (revisions.c.until > first)
     query = select(revisions.c.id, revisions.c.since, revisions.c.until, revisions.c.expires)
     query = query.where(revisions.c.expires < received.scalar_subquery(), standing, revisions.c.since < last)
     found = connection.execute(query).all()
     if not found:
-        return lambda *_: False
+        return None
     log = select(events.c.position, events.c.received).where(events.c.position >= first, events.c.position <= last)
     at: dict[int, str] = {row.position: row.received for row in connection.execute(log)}
     lives: dict[str, list[Any]] = defaultdict(list)
