@@ -18,9 +18,7 @@ def read_json(document: str | bytes) -> Any:
     Line ends and tabs inside of texts are let pass, as people write them.
     """
     try:
-        return json.loads(
-            utf8(document), parse_int=_integer, parse_float=_decimal, parse_constant=_no_number, strict=False
-        )
+        return _DECODER.decode(utf8(document))
     except json.JSONDecodeError as error:
         raise EventError(f"not JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
@@ -99,3 +97,6 @@ def _decimal(text: str) -> Decimal:
 
 def _no_number(constant: str) -> NoReturn:
     raise EventError(f"not JSON: {constant} is no JSON value")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_decimal, parse_constant=_no_number, strict=False)

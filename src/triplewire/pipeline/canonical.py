@@ -24,7 +24,6 @@ from triplewire.matching.engine.quads import Reader
 from triplewire.matching.engine.texts import Texts
 from triplewire.rdf.graph import Event
 from triplewire.rdf.syntax import write
-from triplewire.rdf.terms import Triple
 
 SCHEMA = (
     "position long, entry int, source string, envelope string, id string, time string, home string, data string, "
@@ -196,7 +195,7 @@ def _home(event: Event) -> str | None:
 
 
 def _quads(event: Event) -> str:
-    return write(Triple(subject, property_, object_) for subject, property_, object_, *_ in event.graph.arcs)
+    return write(event.graph.arcs)
 
 
 def _writable(text: str) -> str:

@@ -21,7 +21,12 @@ FORMATS: dict[str, RdfFormat] = {
     "application/rdf+xml": RdfFormat.RDF_XML,
 }
 
-_LINES = ("application/n-triples", "application/n-quads")
+_UNNAMED = re.compile(r"[\[(~]|<<|\{\|")
+"""What blank nodes without a name, and triples for terms, are written with in Turtle and TriG."""
+_PLAIN = {"text/turtle": _UNNAMED, "application/trig": _UNNAMED} | dict.fromkeys(
+    ("application/n-triples", "application/n-quads"), re.compile("<<")
+)
+_GRAPH = DefaultGraph()
 _GENERATED = re.compile(r"[0-9a-f]{1,32}")
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
@@ -42,9 +47,9 @@ def read_graph(data: str | bytes, media_type: str, home: str | None = None) -> G
 
 
 def read_arcs(data: str | bytes, media_type: str) -> Arcs:
-    """The arcs of a document, quicker than ``read`` where terms are as they stand: in N-Triples and N-Quads."""
+    """The arcs of a document, quicker than ``read`` where terms are as they stand: where every blank node is named."""
     text = data if isinstance(data, str) else _decode(data)
-    if media_type in _LINES and "<<" not in text:
+    if media_type in _PLAIN and not _PLAIN[media_type].search(text):
         return _quads(text, media_type)
     return read(text, media_type)
 
@@ -59,10 +64,15 @@ def _quads(text: str, media_type: str, base: str | None = None) -> list[Quad]:
 
 
 def write(
-    triples: Iterable[Triple], media_type: str = "application/n-triples", prefixes: Mapping[str, str] | None = None
+    arcs: Iterable[Triple] | Iterable[Quad],
+    media_type: str = "application/n-triples",
+    prefixes: Mapping[str, str] | None = None,
 ) -> str:
-    """A document of these triples, abbreviated by prefixes where the syntax has them."""
-    quads = (Quad(*triple, DefaultGraph()) for triple in triples)
+    """A document of these arcs in one graph, abbreviated by prefixes where the syntax has them."""
+    quads = (
+        arc if isinstance(arc, Quad) and arc.graph_name == _GRAPH else Quad(arc[0], arc[1], arc[2], _GRAPH)
+        for arc in arcs
+    )
     return (serialize(quads, format=FORMATS[media_type], prefixes=dict(prefixes or {})) or b"").decode()
 
 
