@@ -262,7 +262,11 @@ class ConceptModel:
 
     def literal_classes(self, literal: Literal) -> frozenset[Resource]:
         """The classes of a literal: its datatype and what is above it. A literal is never an ``owl:Thing``."""
-        return (self.superclasses(literal.datatype) | EVERY_LITERAL) - THINGS
+        return self.datatype_classes(literal.datatype)
+
+    def datatype_classes(self, datatype: NamedNode) -> frozenset[Resource]:
+        """The classes of whatever literal of a datatype."""
+        return (self.superclasses(datatype) | EVERY_LITERAL) - THINGS
 
     @cached_property
     def classes(self) -> frozenset[NamedNode]:

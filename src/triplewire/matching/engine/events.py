@@ -67,6 +67,7 @@ class Encoder:
         self.model = model
         self.labels_of_type = _Memory(self._labels_of_type)
         self.labels_of_literal = _Memory(self._labels_of_literal)
+        self._labels_of_datatype = _Memory(self._labels_of_any)
         self.labels_of_name = _Memory(self._labels_of_name)
         self.labels_above = _Memory(self._labels_above)
         self._properties = _Memory(self._property)
@@ -139,11 +140,14 @@ class Encoder:
         return self._labels(kind + text_of(name) for name in self.model.aliases(cls) for kind in (b"c", b"t"))
 
     def _labels_of_literal(self, literal: Literal) -> tuple[int, ...]:
-        classes = self.model.literal_classes(literal)
-        own = [ANY_VERTEX, STANDALONE, b"i" + text_of(literal), *(b"c" + text_of(cls) for cls in classes)]
-        if is_nan(literal):
-            own.append(UNLIKE_NUMBERS)
+        own = [b"i" + text_of(literal), *((UNLIKE_NUMBERS,) if is_nan(literal) else ())]
+        return self._labels(own) + self._labels_of_datatype(literal.datatype)
+
+    def _labels_of_any(self, datatype: NamedNode) -> tuple[int, ...]:
+        """The labels of whatever literal of a datatype."""
+        classes = self.model.datatype_classes(datatype)
         above = {upper for cls in classes for upper in self.model.class_hierarchy.above(cls)}
+        own = [ANY_VERTEX, STANDALONE, *(b"c" + text_of(cls) for cls in classes)]
         return self._labels([*own, *(kind + text_of(cls) for cls in above for kind in (b"l", b"L"))])
 
     def _labels_above(self, cls: Resource) -> tuple[tuple[int, int], ...]:
