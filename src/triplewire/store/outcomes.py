@@ -42,7 +42,7 @@ class Outcomes(Part):
         found, given_up = sorted(outcomes, key=itemgetter(0)), list(lapses)
         with self._writing() as connection:
             places = [one.position for one in found[:1]] + [one.position for one in given_up]
-            holders = self._holders_from(connection, min(places, default=0))
+            holders = self._holders_from(connection, min(places, default=upto))
             if found and (late := expired(connection, found[0].position, found[-1].position)) is not None:
                 found = [one for one in found if not late(one.subscription, one.position)]
             add(connection, found, holders)
