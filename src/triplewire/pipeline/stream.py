@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import signal
@@ -92,6 +93,8 @@ def run_stream(
                 queries.append(start_outlet(spark, target, store, checkpoint.with_name("outlet")))
             with closing(_keeper(store, checkpoint)) as keeper:
                 signals.at_work = True
+                gc.collect()
+                gc.freeze()  # a batch's rows set the collector off: spare it what was loaded here
                 _wait(queries, Store(store, patient=True), until, parent, signals, archive, (keeper.look, sender.look))
             for query in queries:
                 _stop(query)
