@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.broker.clients import notify, subscription
-from triplewire.store import Attempt, Store
+from tests.broker.conftest import served
+from tests.broker.sending import ALLOWED, Clock, turn
+from triplewire.broker.delivery.circuits import FIRST_WAIT, TRIPS, Circuits
+from triplewire.broker.delivery.dispatcher import Dispatcher
+from triplewire.store import Attempt, Store, Webhook, moment_of
 
 OLD, NEW = (f"whsec_{b64encode(bytes([n]) * 32).decode()}" for n in (1, 2))
 URL = "https://hook.example/path?key=1"
@@ -109,12 +114,35 @@ def test_the_status_tells_what_is_delivered_pending_and_failing_since_when_and_w
         "sent": 2,
         "lastSuccess": "2026-01-01Z",
         "failing": {"since": "2026-01-01Z", "reason": "the answer was 503", "attempts": 1, "next": "2026-01-02Z"},
+        "circuit": None,
     }
     assert broker.get("/v1/deliveries/s1").json() == status
     assert broker.get("/v1/deliveries").json() == {"items": [status], "next": None}
     [endpoint] = broker.get("/v1/endpoints").json()["items"]
     assert (endpoint["url"], endpoint["subscriptions"], endpoint["pending"]) == (URL, 1, 2)
     assert endpoint["failing"] == {"subscriptions": 1, "since": "2026-01-01Z", "reason": "the answer was 503"}
+
+
+def test_the_status_tells_how_often_a_host_was_without_an_answer_and_until_when_it_is_left_alone(store: Store) -> None:
+    circuits, clock = Circuits(), Clock()
+    store.subscribe(subscription(id="s1"), webhook=Webhook("http://127.0.0.1:1/hook", OLD))
+    store.subscribe(subscription(id="s2"), webhook=Webhook("http://127.0.0.1:1/other", OLD))
+    notify(store, "s1")
+
+    async def send() -> None:
+        dispatcher = Dispatcher(store, ALLOWED, clock=clock, circuits=circuits)
+        await turn(dispatcher)
+        await dispatcher.close()
+
+    with served(store, circuits=circuits) as address, httpx.Client(base_url=address, timeout=60) as client:
+        for failures in range(1, TRIPS + 1):
+            asyncio.run(send())
+            until = moment_of(clock.now + FIRST_WAIT) if failures == TRIPS else None
+            shown = {"failures": failures, "openUntil": until}
+            assert [client.get(f"/v1/deliveries/{id_}").json()["circuit"] for id_ in ("s1", "s2")] == [shown, shown]
+            assert [one["circuit"] for one in client.get("/v1/endpoints").json()["items"]] == [shown, shown]
+            clock.forward(timedelta(hours=1))
+        assert "left alone until" in client.get("/subscriptions", headers={"Accept": "text/html"}).text
 
 
 def test_a_delivery_is_paused_resumed_and_repeated_from_a_position(broker: httpx.Client, store: Store) -> None:

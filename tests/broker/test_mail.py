@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import socket
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -20,18 +23,37 @@ from tests.broker.conftest import served
 from tests.broker.sending import ALLOWED, Clock, of, turn
 from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.broker.delivery.mailer import Mailer
-from triplewire.store import Store
+from triplewire.store import Mailbox, Store
 
 ANN = {"channel": "email", "to": "ann@example.org", "format": "application/n-triples"}
 
 
+DELIVERING = """
+import asyncio, sys
+from datetime import UTC, datetime, timedelta
+from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.dispatcher import Dispatcher
+from triplewire.broker.delivery.mailer import Mailer
+from triplewire.store import Mailbox, Store
+
+async def deliver(url, port):
+    mailer = Mailer("127.0.0.1", int(port), "us@triplewire.example", "https://triplewire.example", "none")
+    later = lambda: datetime.now(UTC) + timedelta(hours=2)
+    await Dispatcher(Store(url), Addresses(), clock=later, mailer=mailer).run()
+
+asyncio.run(deliver(*sys.argv[1:]))
+"""
+
+
 class Server:
-    """A mail server: what it was sent, and what it says to it."""
+    """A mail server: what it was sent, and what it says to it. When it has so many, it has their sender killed."""
 
     def __init__(self) -> None:
         self.received: list[tuple[list[str], EmailMessage]] = []
         self.raw = b""
         self.says = "250 fine"
+        self.enough = 0
+        self.kill: Callable[[], None] = lambda: None
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         if self.says.startswith("250"):
@@ -39,6 +61,8 @@ class Server:
             assert isinstance(message, EmailMessage)
             self.received.append((envelope.rcpt_tos, message))
             self.raw = envelope.content
+            if len(self.received) == self.enough:
+                self.kill()
         return self.says
 
 
@@ -167,6 +191,37 @@ def test_a_digest_is_one_message_and_what_the_server_refuses_is_tried_again(
     body = message.get_body(("plain",))
     assert body is not None and body.get_content().count("Why: ") == 3
     assert (of(store).delivered, of(store).sent) == (3, 9)
+
+
+def test_a_broker_that_is_killed_while_it_sends_digests_leaves_none_unsent(
+    store: Store, mailer: Mailer, server: tuple[Server, int]
+) -> None:
+    handler, port = server
+    names = [f"s{n}" for n in range(6)]
+    for name in names:
+        address = f"{name}@example.org"
+        store.mailboxes.confirm(store.mailboxes.ask("local", address, Clock().now) or "", Clock().now)
+        store.subscribe({"id": name, "digest": "hourly"}, webhook=Mailbox(f"mailto:{address}", "secret"))
+    for _ in range(3):
+        notify(store, *names)
+    handler.enough = 3
+    with subprocess.Popen([sys.executable, "-c", DELIVERING, store.url, str(port)]) as running:
+        handler.kill = running.kill  # this one is received, and nobody is left to write that down
+        assert running.wait(60) == -signal.SIGKILL
+    assert 1 <= len(store.deliveries.pending(names)) <= len(names), "in the midst of it"
+    handler.enough = 0
+    clock = Clock()
+    clock.forward(timedelta(hours=2))
+    send(store, mailer, clock)
+    assert (store.deliveries.pending(names), {of(store, name).delivered for name in names}) == ({}, {3})
+    digests: dict[str, list[EmailMessage]] = {}
+    for (to,), message in handler.received:
+        digests.setdefault(to, []).append(message)
+    assert set(digests) == {f"{name}@example.org" for name in names}
+    for same in digests.values():
+        assert len({message["message-id"] for message in same}) == 1, "what comes twice is known by its id"
+        assert {message["subject"].partition(": ")[2] for message in same} == {"3 notifications"}
+    assert len(handler.received) > len(names), "one was sent again at least"
 
 
 @pytest.mark.parametrize(

@@ -297,3 +297,34 @@ def test_a_flood_leaves_places_to_others_and_the_next_goes_to_who_has_fewest() -
 
     order = asyncio.run(scenario())
     assert (order.count("flood"), order.count("a"), order.count("b")) == (20, 3, 1)
+
+
+def test_the_next_place_is_given_with_as_much_work_however_many_owners_wait_for_it() -> None:
+    looked_up = 0
+
+    class Owner(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            nonlocal looked_up
+            looked_up += 1
+            return super().__hash__()
+
+    async def work(owners: int) -> tuple[float, list[int]]:
+        slots, order = Slots(8), []
+
+        async def come(number: int, owner: Owner) -> None:
+            async with slots.at(0, owner):
+                order.append(number)
+                await asyncio.sleep(0)
+
+        tasks = [asyncio.create_task(come(n, Owner(f"{n}"))) for _ in range(2) for n in range(owners)]
+        await asyncio.sleep(0)
+        before = looked_up
+        await asyncio.gather(*tasks)
+        return (looked_up - before) / owners, order
+
+    few, _ = asyncio.run(work(10))
+    many, order = asyncio.run(work(1000))
+    assert many < 2 * few
+    assert sorted(order[:1000]) == list(range(1000)), "everybody once before anybody twice"

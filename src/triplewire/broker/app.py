@@ -14,6 +14,7 @@ from triplewire.broker.access.quotas import Allowance, Quotas
 from triplewire.broker.access.users import at_work
 from triplewire.broker.delivery import deliveries, hub, mailboxes
 from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.circuits import Circuits
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.http.openapi import check_parameters, describe
 from triplewire.broker.http.problems import answer_with_problems
@@ -68,12 +69,13 @@ def create_app(
     meters: Meters | None = None,
     quotas: Quotas = Quotas(),  # noqa: B008 - it is immutable
     watched_elsewhere: bool = False,
+    circuits: Circuits | None = None,
 ) -> FastAPI:
     """The HTTP API and the web page. The caller opens the store, and closes it when the application is done.
 
     Requests to other ``hosts`` are refused. ``home`` is the data folder, where the pipeline leaves its report.
     ``addresses`` are those that users may have us call; what is to be delivered is sent by a ``Dispatcher``.
-    Questions to mailboxes are sent by the ``mailer``; ``meters`` are shared with the dispatcher.
+    Questions to mailboxes are sent by the ``mailer``; ``meters`` and ``circuits`` are shared with the dispatcher.
     Nothing is taken in beyond the ``limits``, and of no user more than ``quotas`` says. ``pipeline`` tells how it
     stands with it, if we have it run.
     Health and metrics are open to all, unless they are ``watched_elsewhere``, by an application of their own.
@@ -95,6 +97,7 @@ def create_app(
         Recent(store, lifting),
         mailer,
         meters or Meters(),
+        circuits or Circuits(),
         Rates(store),
         Probe(store),
     )

@@ -22,6 +22,7 @@ from fastapi import FastAPI
 from triplewire.broker.access.quotas import Quotas
 from triplewire.broker.app import ANY_HOST, LOOPBACK, create_app, create_watch
 from triplewire.broker.delivery.addresses import Addresses, networks
+from triplewire.broker.delivery.circuits import Circuits
 from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.http.connections import Connection
@@ -140,7 +141,7 @@ async def _serve(
     standing = Standing("starting" if configuration.pipeline == "embedded" else "elsewhere")
     hosts = hosts_of(configuration.host, listener.getsockname()[0], configuration.public_url)
     links = _links(configuration, listener)
-    mailer, meters = _mailer(configuration, links), Meters()
+    mailer, meters, circuits = _mailer(configuration, links), Meters(), Circuits()
     app = create_app(
         store,
         lifting,
@@ -153,6 +154,7 @@ async def _serve(
         meters,
         _quotas(configuration),
         watched_elsewhere=watch_listener is not None,
+        circuits=circuits,
     )
     patience = configuration.shutdown_seconds
     server = _server(app, patience, configuration.trust_proxy)
@@ -165,10 +167,11 @@ async def _serve(
 
     for ending in ENDING:
         asyncio.get_running_loop().add_signal_handler(ending, end, ending)
+    sending = Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer, links=links, circuits=circuits)
     async with asyncio.TaskGroup() as group:
         background = [
             group.create_task(_tell(server, store, listener, configuration.sample is not None)),
-            group.create_task(Dispatcher(store, addresses, lifting, meters=meters, mailer=mailer, links=links).run()),
+            group.create_task(sending.run()),
             group.create_task(Poller(store, addresses, app.state.shared.publish).run()),
             group.create_task(app.state.shared.rates.keep_looking()),
             group.create_task(app.state.shared.models.keep_ready()),

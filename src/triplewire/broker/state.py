@@ -14,6 +14,7 @@ from fastapi import Depends, Request
 from triplewire.broker.access.gate import Caller, Gate
 from triplewire.broker.access.quotas import Allowance
 from triplewire.broker.delivery.addresses import Addresses
+from triplewire.broker.delivery.circuits import Circuits
 from triplewire.broker.delivery.mailer import Mailer
 from triplewire.broker.http.problems import ProblemError
 from triplewire.broker.model import Models
@@ -48,6 +49,7 @@ class State:
     recent: Recent
     mailer: Mailer | None
     meters: Meters
+    circuits: Circuits
     rates: Rates
     probe: Probe
     verifying: dict[asyncio.Task[None], str] = field(default_factory=dict)

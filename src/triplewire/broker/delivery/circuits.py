@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from triplewire.broker.delivery.addresses import Host, place_of
+from triplewire.store import moment_of
 
 AT_ONCE = 8
 TRIPS = 3
@@ -49,6 +51,14 @@ class Circuits:
 
     def of(self, url: str) -> Circuit:
         return self._of.setdefault(place_of(url).host, Circuit())
+
+    def shown(self, url: str) -> dict[str, Any] | None:
+        """How often in a row an address's host gave no answer, and until when it is left alone; nothing if it did."""
+        circuit = self._of.get(place_of(url).host)
+        if circuit is None or not circuit.failures:
+            return None
+        until = moment_of(circuit.open_until) if circuit.failures >= TRIPS else None
+        return {"failures": circuit.failures, "openUntil": until}
 
     def forget(self, url: str) -> None:
         """Let go of a circuit of which there is nothing to remember."""

@@ -35,7 +35,7 @@ def list_deliveries(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSO
     """How the deliveries of all subscriptions that have one stand."""
     rows = shared.store.deliveries.listed(page.after, page.more, caller.only)
     pending = shared.store.deliveries.pending(row.subscription for row in rows)
-    return page.of(rows, lambda row: status(row, pending.get(row.subscription, 0)), lambda row: row.number)
+    return page.of(rows, lambda row: status(row, pending.get(row.subscription, 0), shared), lambda row: row.number)
 
 
 @router.get("/v1/deliveries/{subscription_id:path}/omissions")
@@ -81,6 +81,8 @@ def read_delivery(
     ``state`` is active, paused, unconfirmed (the mailbox's reader was asked), stopped (it failed for days; what waits
     is kept) or ended (the receiver said 410).
     ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
+    ``circuit`` tells how often in a row the host was without an answer, whoever called it, and until when it is left
+    alone, if it is.
     """
     return tagged(_status(caller, shared, subscription_id), if_none_match)
 
@@ -119,7 +121,8 @@ def change_delivery(
 @router.get("/v1/endpoints")
 def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
-    return page.of_all(shared.store.deliveries.endpoints(caller.only), _endpoint)
+    found = shared.store.deliveries.endpoints(caller.only)
+    return page.of_all(found, lambda one: _endpoint(one) | {"circuit": shared.circuits.shown(one.url)})
 
 
 def _move(
@@ -144,10 +147,10 @@ def _delivery(caller: Caller, shared: State, subscription: str) -> Delivery:
 
 def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
     found = _delivery(caller, shared, subscription)
-    return status(found, shared.store.deliveries.pending([subscription]).get(subscription, 0))
+    return status(found, shared.store.deliveries.pending([subscription]).get(subscription, 0), shared)
 
 
-def status(found: Delivery, pending: int) -> dict[str, Any]:
+def status(found: Delivery, pending: int, shared: State) -> dict[str, Any]:
     """How a delivery stands, with so many notifications yet to be sent."""
     following = found.due if found.state == ACTIVE else None
     failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": following}
@@ -162,6 +165,7 @@ def status(found: Delivery, pending: int) -> dict[str, Any]:
         "sent": found.sent,
         "lastSuccess": found.last_success,
         "failing": failing if found.failing_since else None,
+        "circuit": shared.circuits.shown(found.url),
     }
 
 

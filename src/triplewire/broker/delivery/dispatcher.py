@@ -64,6 +64,7 @@ class Dispatcher:
         meters: Meters | None = None,
         mailer: Mailer | None = None,
         links: str = "",
+        circuits: Circuits | None = None,
     ) -> None:
         self._store = store
         self._lifting = lifting
@@ -75,7 +76,7 @@ class Dispatcher:
             "email": Mail(mailer, lifting),
             "websub": WebSub(self._connections, lifting),
         }
-        self._circuits = Circuits()
+        self._circuits = circuits or Circuits()
         self._slots = {standing: Slots(count) for standing, count in AT_ONCE.items()}
         self._reading: Together[int, tuple[Delivery | None, list[Notification]]] = Together(self._read, GROUP)
         self._preparing: Together[tuple[Delivery, Parcel], Any] = Together(self._prepare, GROUP)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from heapq import heappop, heappush
@@ -13,8 +13,8 @@ from itertools import count
 class Slots:
     """So many places. While there is none for all who want one, the next goes to the owner who has the fewest.
 
-    Of one owner's it goes to the highest priority, then to who came first. A quarter of the places is kept from whoever
-    has all others, so that somebody who comes later need not wait for theirs.
+    Of those who have as few, they have it in turn; of one owner's, the highest priority, then who came first. A quarter
+    of the places is kept from whoever has all others, so that somebody who comes later need not wait for theirs.
     """
 
     def __init__(self, places: int) -> None:
@@ -23,6 +23,9 @@ class Slots:
         self._held: Counter[str] = Counter()
         self._arrivals = count()
         self._waiting: dict[str, list[tuple[int, int, asyncio.Future[None]]]] = {}
+        self._lines: dict[int, OrderedDict[str, None]] = {}
+        """Who waits, by how many places they have. There are few lines: who stands in different ones has different
+        numbers of places, and all together have no more than there are."""
 
     @asynccontextmanager
     async def at(self, priority: int, owner: str) -> AsyncIterator[None]:
@@ -34,11 +37,12 @@ class Slots:
             self._leave(owner)
 
     async def _enter(self, priority: int, owner: str) -> None:
-        if self._admits(owner):
-            self._take(owner)
+        if self._free > 0 and self._held[owner] < self._most:
+            self._hold(owner, 1)
             return
         called: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting.setdefault(owner, []), (-priority, next(self._arrivals), called))
+        self._line_up(owner)
         try:
             await called
         except asyncio.CancelledError:
@@ -46,36 +50,37 @@ class Slots:
                 self._leave(owner)  # called in just before: the next one may have the place
             raise
 
-    def _admits(self, owner: str) -> bool:
-        return self._free > 0 and self._held[owner] < self._most
-
-    def _take(self, owner: str) -> None:
-        self._free -= 1
-        self._held[owner] += 1
-
     def _leave(self, owner: str) -> None:
-        self._free += 1
-        self._held[owner] -= 1
+        self._hold(owner, -1)
+        while self._free > 0 and self._lines and (fewest := min(self._lines)) < self._most:
+            self._call(next(iter(self._lines[fewest])))
+
+    def _call(self, owner: str) -> None:
+        """Call in the next of an owner's, unless it has gone."""
+        *_, called = heappop(self._waiting[owner])
+        if not self._waiting[owner]:
+            self._step_out(owner)
+            del self._waiting[owner]
+        if not called.done():
+            called.set_result(None)
+            self._hold(owner, 1)
+
+    def _hold(self, owner: str, more: int) -> None:
+        """Have an owner hold one more, or one less; they stand last in their new line."""
+        self._step_out(owner)
+        self._free -= more
+        self._held[owner] += more
         if not self._held[owner]:
             del self._held[owner]
-        while (next_ := self._next()) is not None:
-            self._take(next_)
+        self._line_up(owner)
 
-    def _next(self) -> str | None:
-        """Call in whoever is next, if anybody may come in; whose that is."""
-        for owner in [owner for owner, own in self._waiting.items() if _none_is_left(own)]:
-            del self._waiting[owner]
-        waiting = [owner for owner in self._waiting if self._admits(owner)]
-        if not waiting:
-            return None
-        owner = min(waiting, key=lambda one: (self._held[one], self._waiting[one][0][:2]))
-        *_, called = heappop(self._waiting[owner])
-        called.set_result(None)
-        return owner
+    def _line_up(self, owner: str) -> None:
+        if owner in self._waiting:
+            self._lines.setdefault(self._held[owner], OrderedDict()).setdefault(owner)
 
-
-def _none_is_left(waiting: list[tuple[int, int, asyncio.Future[None]]]) -> bool:
-    """Whether nobody waits any more, once those are let go who have gone."""
-    while waiting and waiting[0][-1].done():
-        heappop(waiting)
-    return not waiting
+    def _step_out(self, owner: str) -> None:
+        if owner in self._waiting:
+            line = self._lines[self._held[owner]]
+            del line[owner]
+            if not line:
+                del self._lines[self._held[owner]]

@@ -76,6 +76,7 @@ LOOKED_AT = one(
     }
 )
 NOTIFIED: Schema = {"event": TEXT, "source": TEXT, "position": NUMBER, "created": TEXT, "cloudevent": ANYTHING}
+CIRCUIT = optional(one({"failures": NUMBER}, openUntil=optional(TEXT)))
 VERSION = {"version": NUMBER, "since": NUMBER, "author": TEXT, "reason": TEXT, "created": TEXT}
 PROPOSED = {"id": NUMBER, "concept": TEXT, "word": TEXT, "under": TEXT, "proposer": TEXT, "origin": TEXT, "state": TEXT}
 WORD = one({"word": TEXT}, language=TEXT, author=TEXT, created=TEXT, version=NUMBER)
@@ -183,12 +184,15 @@ SCHEMAS: dict[str, Schema] = {
         }
     ),
     "Explanation": one({"event": TEXT, "subscription": TEXT, "matched": TRUTH, "conditions": several(ANYTHING)}),
-    "Delivery": one({"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}),
+    "Delivery": one(
+        {"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}, circuit=CIRCUIT
+    ),
     "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT}),
     "Endpoint": one(
         {"url": TEXT, **dict.fromkeys(("subscriptions", "delivered", "undelivered", "pending", "sent"), NUMBER)}
         | {"failing": optional(one({"subscriptions": NUMBER, "since": TEXT, "reason": TEXT}))},
         lastSuccess=optional(TEXT),
+        circuit=CIRCUIT,
     ),
     "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
     "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),

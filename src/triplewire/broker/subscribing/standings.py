@@ -84,7 +84,7 @@ def standings(found: Sequence[Revision], shared: State) -> list[dict[str, Any]]:
             | {
                 "notifications": last.count if last else 0,
                 "last": {"id": last.number, "created": last.created} if last else None,
-                "delivery": status(to, waiting[one.id]) if to else None,
+                "delivery": status(to, waiting[one.id], shared) if to else None,
             }
         )
     return told

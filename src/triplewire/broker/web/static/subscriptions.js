@@ -26,6 +26,8 @@ function health(place, to) {
   const detail = element("span", { class: "detail" }, `${to.delivered.toLocaleString()} delivered`);
   if (to.pending) detail.append(`, ${to.pending.toLocaleString()}${to.pending >= 1000 ? " or more" : ""} waiting`);
   if (to.failing) detail.append("; since ", when(to.failing.since), `: ${to.failing.reason}`);
+  const until = to.circuit?.openUntil;
+  if (until) detail.append("; its host is left alone until ", element("time", { datetime: until }, until));
   place.replaceChildren(badge, ` ${to.channel} `, detail);
 }
 
