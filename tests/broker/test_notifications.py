@@ -114,19 +114,22 @@ def test_every_listener_hears_everything_once(broker: httpx.Client, store: Store
 
 def test_listeners_share_one_poller_that_rests_without_them(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: Counter[str] = Counter()
-    read = store.notifications
 
-    def counted(*arguments: Any) -> Any:
-        calls["read"] += 1
-        return read(*arguments)
+    def counting(read: Any) -> Any:
+        def counted(*arguments: Any) -> Any:
+            calls["read"] += 1
+            return read(*arguments)
 
-    monkeypatch.setattr(store, "notifications", counted)
+        return counted
+
+    for name in ("notifications", "at_a_glance"):
+        monkeypatch.setattr(store, name, counting(getattr(store, name)))
 
     async def listen(feed: Feed, count: int) -> list[int]:
         async with aclosing(feed.follow(0)) as found:
             heard: list[int] = []
             while len(heard) < count:
-                heard += [one.number for one in await anext(found)]
+                heard += [one.number for one in (await anext(found)).notifications]
             return heard
 
     async def scenario() -> None:
@@ -167,7 +170,7 @@ def test_what_is_written_between_a_listeners_look_and_the_pollers_is_heard(
 
     async def scenario() -> int:
         async with aclosing(Feed(store).follow(0)) as found:
-            return (await asyncio.wait_for(anext(found), 60))[0].number
+            return (await asyncio.wait_for(anext(found), 60)).notifications[0].number
 
     assert asyncio.run(scenario()) == 1
 
@@ -181,13 +184,14 @@ def test_the_feed_outlives_a_store_that_fails_for_a_while(store: Store, monkeypa
         return read(*arguments)
 
     monkeypatch.setattr(store, "notifications", shaky)
+    monkeypatch.setattr(store, "at_a_glance", lambda *_: None)
 
     async def scenario() -> int:
         async with aclosing(Feed(store).follow(0)) as found:
             waiting = asyncio.ensure_future(anext(found))
             await asyncio.sleep(0.3)
             await asyncio.to_thread(notify, store, "s")
-            return (await asyncio.wait_for(waiting, 60))[0].number
+            return (await asyncio.wait_for(waiting, 60)).notifications[0].number
 
     assert asyncio.run(scenario()) == 1
 
@@ -226,7 +230,7 @@ def test_an_unknown_address_is_a_problem(broker: httpx.Client) -> None:
     for answer in (broker.get("/v1/nothing"), broker.put("/v1/events")):
         assert answer.status_code in (404, 405)
         assert answer.headers["content-type"] == "application/problem+json"
-    assert broker.put("/v1/events").headers["allow"] == "POST"
+    assert broker.put("/v1/events").headers["allow"] == "GET, HEAD, POST"
 
 
 def test_a_notification_outlives_its_event_and_says_so(broker: httpx.Client, store: Store) -> None:

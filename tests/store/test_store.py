@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from contextlib import closing
 from random import Random
 
@@ -32,14 +33,45 @@ def test_positions_grow_and_a_known_event_keeps_its_own(store):
     assert [e.id for e in store.events(0, 99)] == ["1", "2", "3"]
 
 
-def test_a_glance_tells_what_a_look_would_or_nothing(store, store_url):
+def test_a_glance_tells_what_a_look_would(store, store_url):
     """Of what another process wrote as well, from the first notification on."""
+    assert store.look() == 0
     with closing(Store(store_url)) as other:
         for count in range(3):
-            assert store.glance() == (None if "postgresql" in store_url else store.last_notification())
-            assert store.last_notification() == count
+            assert _glance(store, count) == count
             other.append([event(str(count))])
             other.record([Outcome(count + 1, str(count), "s", 1.0, "[]")], [], count + 1)
+        assert _glance(store, 3) == 3
+        assert store.at_a_glance(1, 1) == (None if "postgresql" in store_url else store.notifications(1, 1))
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_bell_that_was_cut_off_is_missed_by_nobody_and_rings_again(store, store_url):
+    store.look()
+    with closing(Store(store_url)) as other:
+        for count in range(2):
+            _cut_off(other)
+            other.append([event(str(count))])
+            other.record([Outcome(count + 1, str(count), "s", 1.0, "[]")], [], count + 1)
+            assert _glance(store, None) is None, "it is time to look"
+            assert store.look() == count + 1
+            assert store.glance() == count + 1
+
+
+def _glance(store: Store, number: int | None) -> int | None:
+    """What a glance tells once it can tell this: a server takes a moment."""
+    deadline = time.monotonic() + 10
+    while (found := store.glance()) != number and time.monotonic() < deadline:
+        if found is None:
+            store.look()
+    return found
+
+
+def _cut_off(store: Store) -> None:
+    """Have the server end the connections that listen, and wait until they have ended."""
+    listening = "SELECT pid FROM pg_stat_activity WHERE query ~ '^LISTEN' AND datname = current_database()"
+    with store._reading() as connection:
+        connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid, 10000) FROM ({listening}) AS those")
 
 
 def test_a_subscription_hears_what_comes_after_its_creation_and_nothing_from_its_end_on(store):

@@ -77,8 +77,7 @@ def kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else "an array"
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _integer(text: str) -> int:

@@ -46,6 +46,7 @@ from sqlalchemy.types import TypeEngine
 
 from triplewire.errors import StoreAwayError, StoreError, StoreFullError, StoreReadOnlyError, UsageError
 from triplewire.store import schema
+from triplewire.store.bell import Bell
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +96,7 @@ class Database:
         self.kind = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
         self._glancing: sqlite3.Connection | None = None
+        self.bell = Bell(self._engine) if self.kind == POSTGRESQL else None
         # Of some nobody sees the end: that of a stream's, which Java holds on to, comes with Java's garbage.
         finalize(self, self._engine.dispose).atexit = False
         try:
@@ -107,14 +109,16 @@ class Database:
 
     def close(self) -> None:
         self._stop_glancing()
+        if self.bell is not None:
+            self.bell.close()
         self._engine.dispose()
 
     def leave(self) -> None:
         """Wait no longer, from now on, for somebody who keeps the database locked: we are going down."""
         self._leaving.set()
 
-    def glance(self, query: str) -> int | None:
-        """The number that a short query gives if it takes microseconds, so that one may ask all the time; else None.
+    def glance(self, query: str, **parameters: int) -> list[tuple[Any, ...]] | None:
+        """The rows that a short query gives if it takes microseconds, so that one may ask all the time; else None.
 
         For one thread, which never waits: an embedded store is asked by a connection that is kept for this.
         """
@@ -123,11 +127,10 @@ class Database:
         try:
             if self._glancing is None:
                 self._glancing = sqlite3.connect(self.file, timeout=0, check_same_thread=False)
-            found: int | None = self._glancing.execute(query).fetchone()[0]
+            return self._glancing.execute(query, parameters).fetchall()
         except sqlite3.Error:  # whoever asks the usual way is told
             self._stop_glancing()
             return None
-        return found
 
     def _stop_glancing(self) -> None:
         if self._glancing is not None:

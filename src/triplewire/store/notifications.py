@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, insert, select, update
 
-from triplewire.store.database import insert_many
+from triplewire.store.bell import ring
+from triplewire.store.database import POSTGRESQL, insert_many
 from triplewire.store.moments import now
 from triplewire.store.records import Notification, Outcome, StoredLapse
 from triplewire.store.tables import events, lapses, notifications
@@ -17,6 +19,9 @@ from triplewire.store.tables import events, lapses, notifications
 if TYPE_CHECKING:
     from triplewire.store.holders import Holders
 
+NAMES = tuple(field.name for field in fields(Notification))
+OF_EVENT = ("source", "body", "received")
+BINDINGS = NAMES.index("bindings")
 WRITTEN = ("position", "event", "subscription", "owner", "sequence", "score", "bindings", "version", "created")
 
 
@@ -44,6 +49,8 @@ def add(connection: Connection, outcomes: Iterable[Outcome], holders: Holders) -
     columns = (positions, ids, subscriptions, owners, sequences, scores, bindings, versions, moments)
     insert_many(connection, notifications, dict(zip(WRITTEN, columns, strict=True)))
     holders.written(connection)
+    if connection.dialect.name == POSTGRESQL:
+        ring(connection)
 
 
 def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: str, holders: Holders) -> None:
@@ -76,11 +83,13 @@ def of_subscription(subscription: Any, owner: Any) -> ColumnElement[bool]:
 
 
 def notified() -> Select[Any]:
-    """Every notification, with its event."""
-    return select(notifications, events.c.source, events.c.body, events.c.received).join(
-        events, events.c.position == notifications.c.position
-    )
+    """Every notification, with its event, as ``notification_of`` reads it."""
+    columns = (events.c[name] if name in OF_EVENT else notifications.c[name] for name in NAMES)
+    return select(*columns).select_from(notifications).join(events, events.c.position == notifications.c.position)
 
 
-def notification_of(row: Row[Any]) -> Notification:
-    return Notification(**{**row._mapping, "bindings": json.loads(row.bindings)})
+def notification_of(row: Sequence[Any]) -> Notification:
+    """By place, as whoever is told of much reads thousands of rows a second: by name takes twice as long."""
+    values = list(row)
+    values[BINDINGS] = json.loads(values[BINDINGS])
+    return Notification(*values)

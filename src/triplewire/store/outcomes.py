@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
-from sqlalchemy import Connection, func, literal_column, select
+from sqlalchemy import Connection, bindparam, func, literal_column, select
+from sqlalchemy.dialects import sqlite
 
 from triplewire.store.database import Part
 from triplewire.store.holders import Holders
@@ -18,6 +19,8 @@ from triplewire.store.records import DeadLetter, Latest, Notification, Offer, Ou
 from triplewire.store.revisions import expired
 from triplewire.store.tables import lapses, notifications
 
+AFTER = notified().where(notifications.c.number > bindparam("after")).order_by(notifications.c.number)
+NEXT = f"{AFTER.compile(dialect=sqlite.dialect(paramstyle='named'))} LIMIT :most"
 NEWEST = str(select(func.coalesce(func.max(notifications.c.number), literal_column("0"))))
 
 
@@ -104,8 +107,21 @@ class Outcomes(Part):
             return connection.scalar(select(func.max(notifications.c.number))) or 0
 
     def glance(self) -> int | None:
-        """The same, if it takes no time to tell; else None. For one thread."""
-        return self._database.glance(NEWEST)
+        """The same, if it takes no time to tell; else None, and whoever asks is to look. For one thread."""
+        if self._database.bell is not None:
+            return self._database.bell.newest()
+        found = self._database.glance(NEWEST)
+        return None if found is None else int(found[0][0])
+
+    def look(self) -> int:
+        """The same as it is read; where we can be told of what is new, glances tell it for a while."""
+        bell = self._database.bell
+        return self.last_notification() if bell is None else bell.ask(self.last_notification)
+
+    def at_a_glance(self, after: int, limit: int) -> list[Notification] | None:
+        """The notifications after a number, if it takes no time to read them; else None. For one thread."""
+        found = self._database.glance(NEXT, after=after, most=limit)
+        return None if found is None else [notification_of(row) for row in found]
 
     def lapses(self, subscription: str, owner: str) -> tuple[int, StoredLapse | None]:
         """On how many events an owner's subscription was given up, and the last of them, if that is still kept."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from bisect import bisect_right
-from collections.abc import AsyncGenerator
+from collections import deque
+from collections.abc import AsyncGenerator, Hashable, Sequence
+from dataclasses import dataclass, field
 
 from triplewire.store import Notification, Store
 
@@ -13,9 +14,21 @@ INTERVAL, SHORTEST = 0.02, 0.005
 """Seconds between two looks at the store, and where a look takes no time; half of that is lost on an event's way."""
 WINDOW = 1000
 AT_ONCE = 100
-"""So many are told together at most, so that nobody waits for long while others are told."""
+"""So many are read and told together at most: the first are told while the others are read."""
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Notifications that are told together, and how they were written for those who are told the same."""
+
+    notifications: Sequence[Notification]
+    written: dict[Hashable, bytes] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        return self.notifications[-1].number
 
 
 class Feed:
@@ -29,7 +42,8 @@ class Feed:
         self._store = store
         self._listeners = 0
         self._poller: asyncio.Task[None] | None = None
-        self._window: list[Notification] = []
+        self._window: deque[Batch] = deque()
+        self._held = 0  # so many notifications are in the window
         self._floor: int | None = None  # the window holds everything after this number
         self._newest: int | None = None
         self._grown = asyncio.Event()
@@ -40,7 +54,7 @@ class Feed:
         self._ended = True
         self._wake()
 
-    async def follow(self, number: int) -> AsyncGenerator[list[Notification]]:
+    async def follow(self, number: int) -> AsyncGenerator[Batch]:
         """The notifications after a number, those together that are there together, until the feed is ended."""
         self._enter()
         try:
@@ -48,24 +62,31 @@ class Feed:
                 grown = self._grown
                 if found := await self._after(number):
                     yield found
-                    number = found[-1].number
+                    number = found.last
                 else:
                     await grown.wait()
         finally:
             self._leave()
 
-    async def _after(self, number: int) -> list[Notification]:
-        if self._floor is not None and number >= self._floor:
-            start = bisect_right(self._window, number, key=lambda found: found.number)
-            return self._window[start : start + AT_ONCE]
-        return await asyncio.to_thread(self._store.notifications, number, AT_ONCE)
+    async def _after(self, number: int) -> Batch | None:
+        if self._floor is None or number < self._floor:
+            found = await asyncio.to_thread(self._store.notifications, number, AT_ONCE)
+            return Batch(found) if found else None
+        new: Batch | None = None
+        for batch in reversed(self._window):  # most have heard all but the last
+            if batch.last <= number:
+                break
+            new = batch
+        if new is None or new.notifications[0].number > number:
+            return new
+        return Batch([found for found in new.notifications if found.number > number])
 
     async def _poll(self) -> None:
         while True:
             try:
                 quick = newest = self._store.glance()
                 if newest is None:
-                    newest = await asyncio.to_thread(self._store.last_notification)
+                    newest = await asyncio.to_thread(self._store.look)
                 if newest == self._newest or not await self._advance():
                     await asyncio.sleep(INTERVAL if quick is None else SHORTEST)
             except Exception as error:  # the listeners wait until the store answers again
@@ -78,14 +99,19 @@ class Feed:
             self._floor = self._newest = await asyncio.to_thread(self._store.last_notification)
             self._wake()  # what was written since the listeners looked is below the window, and theirs to read
             return True
-        found = await asyncio.to_thread(self._store.notifications, self._newest or 0, WINDOW)
+        found = self._store.at_a_glance(self._newest or 0, AT_ONCE)
+        if found is None:
+            found = await asyncio.to_thread(self._store.notifications, self._newest or 0, AT_ONCE)
         if found:
             self._newest = found[-1].number
-            self._window += found
-            if surplus := self._window[:-WINDOW]:
-                self._floor = surplus[-1].number
-                self._window = self._window[-WINDOW:]
+            self._window.append(Batch(found))
+            self._held += len(found)
+            while self._held > WINDOW:
+                passed = self._window.popleft()
+                self._held -= len(passed.notifications)
+                self._floor = passed.last
             self._wake()
+            await asyncio.sleep(0)  # it is told before more is read
         return bool(found)
 
     def _wake(self) -> None:
@@ -101,4 +127,6 @@ class Feed:
         self._listeners -= 1
         if self._listeners == 0 and self._poller is not None:
             self._poller.cancel()
-            self._poller, self._window, self._floor, self._newest = None, [], None, None
+            self._poller, self._floor, self._newest = None, None, None
+            self._window.clear()
+            self._held = 0

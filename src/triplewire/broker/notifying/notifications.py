@@ -20,6 +20,7 @@ from triplewire.broker.access.users import Subscriber
 from triplewire.broker.http.bodies import ExactJSONResponse, parse_json
 from triplewire.broker.http.pages import After, Paged
 from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.notifying.feed import Batch
 from triplewire.broker.state import Shared, State
 from triplewire.errors import EventError
 from triplewire.lift.cloudevents import parse_events, prefixes_of
@@ -242,28 +243,44 @@ async def _messages(shared: State, after: int, caller: Caller, syntax: str | Non
         except ProblemError as error:  # many came at once, and the answer has begun
             yield ServerSentEvent(retry=LATER, comment=error.detail).encode()
             return
-        async with aclosing(shared.feed.follow(after)) as notifications:
-            async for some in notifications:
-                own = [found for found in some if caller.sees(found.owner)]
-                if own and monotonic() - looked > LOOK_AGAIN:
+        async with aclosing(shared.feed.follow(after)) as batches:
+            async for batch in batches:
+                told = _told(batch, caller, syntax, shared.lifting)
+                if told and monotonic() - looked > LOOK_AGAIN:
                     looked = monotonic()
                     if not await asyncio.to_thread(shared.gate.still_knows, caller):
                         return
-                if own:
-                    yield b"".join(_message(found, syntax, shared.lifting) for found in own)
+                if told:
+                    yield told
     yield ServerSentEvent(retry=AGAIN, comment="the broker is going down").encode()
 
 
+def _told(batch: Batch, caller: Caller, syntax: str | None, lifting: Lifting) -> bytes:
+    """What a caller is told of a batch, written once for all who see the same."""
+    seen = caller.only, syntax
+    if seen in batch.written:
+        return batch.written[seen]
+    own = [found for found in batch.notifications if caller.sees(found.owner)]
+    told = b"".join(_message(found, syntax, lifting) for found in own)
+    if own:
+        batch.written[seen] = told
+    return told
+
+
 def _message(found: Notification, syntax: str | None, lifting: Lifting) -> bytes:
-    """A notification as it is told, its event written once for all who are told of it."""
-    head = write_json(_with_links(found, found.as_head(), syntax, lifting))
-    text = f'{head[:-1]},"cloudevent":{_published(found.body)}}}'.translate(LINE_ENDS)
-    return ServerSentEvent(id=str(found.number), data=text).encode()
+    """A notification as it is told, its event written once for all who are told of it. JSON has no ends of lines."""
+    head = _in_a_line(write_json(_with_links(found, found.as_head(), syntax, lifting)))
+    text = f'{head[:-1]},"cloudevent":{_published(found.body)}}}'
+    return f"id: {found.number}\r\ndata: {text}\r\n\r\n".encode()
 
 
 @lru_cache(RECENT)
 def _published(body: str) -> str:
-    return write_json(read_json(body) if body else None)
+    return _in_a_line(write_json(read_json(body) if body else None))
+
+
+def _in_a_line(text: str) -> str:
+    return text if text.isascii() else text.translate(LINE_ENDS)
 
 
 def _number(text: str | None) -> int | None:
