@@ -7,11 +7,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.broker.clients import cloudevent, notify, subscription
@@ -19,7 +21,7 @@ from tests.broker.sending import OLD, Clock, Receiver, dispatching, of, turn
 from triplewire.broker.delivery.dispatcher import Dispatcher
 from triplewire.broker.delivery.retries import PATIENCE, REFUSAL
 from triplewire.broker.delivery.slots import Slots
-from triplewire.store import Outcome, Store
+from triplewire.store import Outcome, Store, store_url
 
 Step = Callable[[timedelta], Awaitable[None]]
 
@@ -83,12 +85,12 @@ def test_what_is_matched_while_paused_is_sent_after(broker: httpx.Client, store:
     assert receiver.accepted() == [1, 2, 3]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(-1, 9), min_size=3, max_size=3), st.data())
 def test_an_event_received_after_expiry_is_not_matched_however_often_and_late_it_is_told(
-    expiries: list[int], data: st.DataObject
+    tmp_path: Path, expiries: list[int], data: st.DataObject
 ) -> None:
-    store = Store("sqlite://")
+    store = Store(store_url(Path(mkdtemp(dir=tmp_path))))
     moments = [f"2026-01-01T00:00:0{n}.000Z" for n in range(10)]
     expires = {f"s{n}": moments[one] for n, one in enumerate(expiries) if one >= 0}
     ids = [f"s{n}" for n in range(3)]

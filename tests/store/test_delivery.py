@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ pairs = st.tuples(st.integers(1, 6), st.sampled_from(["e", "f"]), st.sampled_fro
 def test_the_numbers_of_each_subscription_have_no_gaps_however_often_a_batch_is_written(
     tmp_path: Path, batches: Sequence[list[tuple[int, str, str]]], data: st.DataObject
 ) -> None:
-    store = Store("sqlite://")
+    store = Store(embedded(Path(mkdtemp(dir=tmp_path))))
     first = 0
     for batch in batches:
         store.append([("source", f"{first + place}", "{}") for place in range(1, 7)])
