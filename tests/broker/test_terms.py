@@ -148,7 +148,7 @@ def test_a_digest_comes_when_its_period_is_over_and_again_whole_if_it_is_refused
     [one, *_] = again["body"]["data"]["notifications"]
     assert (one["event"], one["bindings"], one["score"], one["sequence"]) == ("e1", [{"?1": "_:pc"}], 1.0, 1)
     assert one["rdf"]["format"] == "text/turtle"
-    assert one["explanation"] == f"/v1/notifications/{one['id']}/explanation"
+    assert one["explanation"] == f"https://triplewire.example/v1/notifications/{one['id']}/explanation"
 
 
 def tell(store: Store, data: str, received: datetime) -> None:
