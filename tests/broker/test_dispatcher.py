@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
+from threading import Event, current_thread, main_thread
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Connection, Engine, event
@@ -118,3 +120,64 @@ def test_somebody_with_many_slow_receivers_does_not_delay_others(store: Store, m
         return called
 
     assert sorted(asyncio.run(scenario())) == ["live"] + ["slow"] * 6
+
+
+class Slow(Clock):
+    """A clock that tells no other thread the time for now, so that whatever is to be read is never read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.telling = Event()
+
+    def __call__(self) -> datetime:
+        assert current_thread() is main_thread() or self.telling.wait(60)
+        return self.now
+
+
+class Looking(Dispatcher):
+    """A dispatcher that notes whom it looked for."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        super().__init__(store, Addresses(), clock=clock)
+        self.looks: list[Standing] = []
+
+    async def look(self, worst: Standing = Standing.FAILING) -> bool:
+        self.looks.append(worst)
+        return await super().look(worst)
+
+    async def looked(self, *looks: Standing) -> None:
+        async with asyncio.timeout(20):
+            while tuple(self.looks) != looks:
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+def test_those_that_fail_are_looked_for_in_the_end_however_much_there_is_to_do(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is new at once, which takes no time to see."""
+    new, failing = Standing.NEW, Standing.FAILING
+    now = 100.0
+    monkeypatch.setattr(dispatcher, "time", SimpleNamespace(monotonic=lambda: now))
+    store.subscribe({"id": "s"}, webhook=Webhook("http://127.0.0.1:1/dead", OLD))
+
+    async def scenario() -> None:
+        nonlocal now
+        sending = Looking(store, clock := Slow())
+        notify(store, "s")
+        running = asyncio.create_task(sending.run())
+        await sending.looked(new, failing)
+        now += dispatcher.LATEST - 0.1
+        for count in range(2, 4):  # whatever else was due would have been looked for between them
+            notify(store, "s")
+            await sending.looked(new, failing, *[new] * (count - 1))
+        now += 0.2
+        await sending.looked(new, failing, new, new, failing)
+        async with asyncio.timeout(20):
+            while store.glance() != 3:
+                await asyncio.sleep(0.01)
+        clock.telling.set()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(scenario())

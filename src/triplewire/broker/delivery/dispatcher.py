@@ -33,6 +33,8 @@ from triplewire.store import Attempt, Delivery, Due, Notification, Standing, Sto
 
 INTERVAL, SHORTEST, LONGEST_INTERVAL = 0.1, 0.01, 1.0
 """Seconds between two looks for new notifications, and where a look takes no time; and for whatever else is due."""
+LATEST = 5.0
+"""Seconds until whatever else is due is looked for though there is much to do: those that fail have their turn, too."""
 WHOLE_TIMEOUT = 30
 """Seconds, whatever is waited for."""
 AT_ONCE = {Standing.PROVEN: 256, Standing.NEW: 256, Standing.FAILING: 64}
@@ -96,10 +98,10 @@ class Dispatcher:
                 try:
                     quick = newest = self._store.glance()
                     if newest is None:
-                        newest = await asyncio.to_thread(self._store.last_notification)
+                        newest = await asyncio.to_thread(self._store.look)
                     if newest != seen:
                         seen = newest if await self.look(Standing.NEW) else -1
-                    if time.monotonic() - looked >= LONGEST_INTERVAL and not self._is_busy():
+                    if time.monotonic() - looked >= (LATEST if self._is_busy() else LONGEST_INTERVAL):
                         looked = time.monotonic()
                         await self.look()
                 except Exception as error:  # what waits is still there when the store answers again
