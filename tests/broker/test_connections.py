@@ -95,6 +95,68 @@ def test_what_is_no_answer_is_told_as_such(answer: bytes, said: str) -> None:
     assert no_answer(error.value).reason.startswith(said)
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_what_a_receiver_says_unasked_is_no_answer_to_the_next_request(late: bool) -> None:
+    async def scenario() -> list[int]:
+        unasked, answered, said = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n", asyncio.Event(), []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"{}")
+            said.append(DONE if late else DONE + unasked)
+            writer.write(said[-1])
+            await answered.wait()
+            writer.write(unasked)
+            writer.close()
+
+        async with (
+            await asyncio.start_server(serve, OUTSIDE, 0) as listening,
+            calling([OUTSIDE], [OUTSIDE]) as connections,
+        ):
+            url = f"http://hook.example:{listening.sockets[0].getsockname()[1]}/"
+            found = [(await connections.post(url, b"{}", {}))[0]]
+            answered.set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            return [*found, (await connections.post(url, b"{}", {}))[0], len(said)]
+
+    assert asyncio.run(scenario()) == [204, 204, 2]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_was_answered_is_answered_though_the_answer_never_ends(
+    closed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("triplewire.broker.delivery.connections.ENDING", 0.05)
+    begun = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbegun"
+    assert statuses(begun, *([b""] if closed else []), DONE, DONE, calls=2) == ([200, 204], [1, 2])
+
+
+def test_nothing_is_left_of_a_request_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triplewire.broker.delivery.connections.ANSWERING", 0.2)
+    body, given_up, came = b"a" * (1 << 25), asyncio.Event(), []
+
+    async def scenario() -> None:
+        over = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await given_up.wait()
+            with suppress(ConnectionError):
+                while data := await reader.read(1 << 20):
+                    came.append(len(data))
+            writer.close()
+            over.set()
+
+        async with await asyncio.start_server(serve, OUTSIDE, 0) as listening, calling([OUTSIDE]) as connections:
+            with pytest.raises(TimeoutError):
+                port = listening.sockets[0].getsockname()[1]
+                await connections.post(f"http://hook.example:{port}/", body, {})
+            given_up.set()
+            await over.wait()
+
+    asyncio.run(scenario())
+    assert sum(came) < len(body)
+
+
 def test_a_refusal_is_told_without_the_address_that_a_name_leads_to() -> None:
     async def scenario() -> str:
         async with server(OUTSIDE) as (port, _):

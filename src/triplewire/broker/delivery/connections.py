@@ -11,6 +11,7 @@ import os
 import ssl
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -19,8 +20,8 @@ import h11
 import triplewire
 from triplewire.broker.delivery.addresses import Addresses, Host, Place, place_of
 
-CONNECTING, ANSWERING = 5.0, 15.0
-"""Seconds that a host has to let us in, and then to take something and to answer."""
+CONNECTING, ANSWERING, ENDING = 5.0, 15.0, 2.0
+"""Seconds that a host has to let us in, then to take something and to answer, and to come to the answer's end."""
 MOST_HOSTS, MOST_OF_ONE, KEPT_FOR = 200, 2, 30.0
 """To so many hosts connections are kept that are not used, so many to one of them, for so many seconds."""
 MOST_READ, CHUNK = 64 * 1024, 16 * 1024
@@ -37,9 +38,18 @@ class Connection:
     used: float = 0.0
 
     def is_good(self) -> bool:
-        """Whether it was used not long ago, and the other side has not closed it since."""
-        closed = self.reader.at_eof() or self.writer.transport.is_closing()
-        return not closed and monotonic() - self.used < KEPT_FOR
+        """Whether it was used not long ago, and the other side has neither closed it since nor said anything."""
+        return monotonic() - self.used < KEPT_FOR and not self.writer.transport.is_closing() and self._is_silent()
+
+    def _is_silent(self) -> bool:
+        """Whether somebody who reads would have to wait."""
+        reading = self.reader.read(1)
+        try:
+            reading.send(None)
+        except (StopIteration, OSError):
+            return False
+        reading.close()
+        return True
 
     async def post(self, place: Place, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
         """The status of the answer, and its ``Retry-After``."""
@@ -47,30 +57,40 @@ class Connection:
         request = h11.Request(method="POST", target=place.target, headers=[*(first | dict(headers)).items()])
         sent = [self.talk.send(part) for part in (request, h11.Data(data=body), h11.EndOfMessage())]
         self.writer.write(b"".join(filter(None, sent)))
-        status, again, read = 0, "", 0
-        while read <= MOST_READ:  # to its end, if that is near: then the connection can be used again
-            found = self.talk.next_event()
-            if found is h11.NEED_DATA:
-                data = await self.reader.read(CHUNK)
-                if not data and not status:
-                    raise ConnectionResetError("the connection was closed without an answer")
-                self.talk.receive_data(data)
-            elif isinstance(found, h11.Response):
-                status = found.status_code
-                again = next((value.decode("latin-1") for name, value in found.headers if name == b"retry-after"), "")
-            elif isinstance(found, h11.Data):
-                read += len(found.data)
-            elif isinstance(found, h11.EndOfMessage):
-                break
-        return status, again
+        async with asyncio.timeout(ANSWERING):
+            while not isinstance(answer := await self._next(), h11.Response):
+                pass  # it is announced
+        with suppress(OSError, h11.RemoteProtocolError):  # it is answered, whatever becomes of the rest
+            async with asyncio.timeout(ENDING):
+                await self._read_on()
+        again = (value.decode("latin-1") for name, value in answer.headers if name == b"retry-after")
+        return answer.status_code, next(again, "")
+
+    async def _read_on(self) -> None:
+        """Read an answer to its end, if that is near: then the connection can be used again."""
+        read = 0
+        while read <= MOST_READ and isinstance(part := await self._next(), h11.Data):
+            read += len(part.data)
+
+    async def _next(self) -> object:
+        while (found := self.talk.next_event()) is h11.NEED_DATA:
+            data = await self.reader.read(CHUNK)
+            if not data and self.talk.their_state is h11.SEND_RESPONSE:
+                raise ConnectionResetError("the connection was closed without an answer")
+            self.talk.receive_data(data)
+        return found
 
     def is_free(self) -> bool:
         """Whether another request can follow the last one."""
-        if not self.talk.our_state is self.talk.their_state is h11.DONE:
+        if not self.talk.our_state is self.talk.their_state is h11.DONE or self.talk.trailing_data[0]:
             return False
         self.talk.start_next_cycle()
         self.used = monotonic()
         return True
+
+    def close(self) -> None:
+        """Close it at once: to wait until all that was written is taken may be for ever."""
+        self.writer.transport.abort()
 
 
 class Connections:
@@ -101,15 +121,14 @@ class Connections:
     ) -> tuple[int, str]:
         free = False
         try:
-            async with asyncio.timeout(ANSWERING):
-                answer = await connection.post(place, body, headers)
+            answer = await connection.post(place, body, headers)
             free = connection.is_free()
             return answer
         finally:
             if free:
                 self._keep(place.host, connection)
             else:
-                connection.writer.close()
+                connection.close()
 
     async def _connect(self, host: Host) -> Connection:
         context, name = (self._context, host.name) if host.scheme == "https" else (None, None)
@@ -132,7 +151,7 @@ class Connections:
         while own:
             if (found := own.pop()).is_good():
                 return found
-            found.writer.close()
+            found.close()
         self._kept.pop(host, None)
         return None
 
@@ -141,14 +160,14 @@ class Connections:
         if len(own) < MOST_OF_ONE:
             own.append(connection)
         else:
-            connection.writer.close()
+            connection.close()
         self._kept.move_to_end(host)
         if len(self._kept) > MOST_HOSTS:
             self._let_go(next(iter(self._kept)))
 
     def _let_go(self, host: Host) -> None:
         for connection in self._kept.pop(host):
-            connection.writer.close()
+            connection.close()
 
 
 def _why(error: OSError) -> str:
