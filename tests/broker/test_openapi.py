@@ -19,13 +19,14 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.broker.clients import AUCTION, bearer, notify
+from tests.broker.clients import AUCTION, PREFIXES, bearer, cloudevent, notify, subscription
 from tests.broker.conftest import served
 from triplewire.broker import create_app
-from triplewire.broker.http.openapi import describe
+from triplewire.broker.http.openapi import TRIED, describe
 from triplewire.broker.publishing.sample import load_sample
 from triplewire.rdf.syntax import FORMATS
-from triplewire.store import Store, store_url
+from triplewire.store import DeadLetter, Offer, Store, store_url
+from triplewire.subscriptions.profiles import Person
 
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "0"))
 HOOK = {"channel": "webhook", "url": "https://example.org/", "secret": "whsec_" + "A" * 40}
@@ -106,11 +107,73 @@ def test_every_route_says_what_it_takes_and_what_it_answers() -> None:
         for verb, operation in operations.items():
             done = {s: one for s, one in operation["responses"].items() if s.startswith("2")}
             told = all(one["content"] or status == "204" for status, one in done.items())
-            assert told or path == "/v1/hub", f"{verb} {path}: add what it answers to broker/http/shapes.py"
+            assert told or path == "/v1/hub", f"{verb} {path}: add what it answers to broker/http/routes.py"
             assert operation["summary"] and operation["description"]
             for status, answer in operation["responses"].items():
                 if status >= "4" and path != "/readyz":
                     assert list(answer["content"]) == ["application/problem+json"]
+
+
+def test_every_member_of_an_answer_is_described(broker: httpx.Client, store: Store) -> None:
+    """What is read, and what is told of something that is only tried out."""
+    headers = fill(broker, store)
+    at = {"subscription_id": "s1", "number": 1, "version": 1, "name": "ann", "person": "urn:a"}
+    at |= {"position": store.last_position()}
+    query = {"of": PREFIXES["ex"] + "Computer", "kind": "classes", "search": "computer", "position": 1}
+    query |= {"subscription": json.dumps(subscription()), "dry-run": True}
+    raw, unknown = description(), set[tuple[str, str, str]]()
+    for (verb, path), operation in operations(raw):
+        names = {one["name"] for one in operation["parameters"] if one["in"] == "query"}
+        content = operation["responses"].get("200", {}).get("content", {}).get("application/json")
+        if content is None or not (verb == "get" or (verb, path) in TRIED):
+            continue
+        body, kind = None, {}
+        if verb == "post":
+            kind["Content-Type"], taken = next(iter(operation["requestBody"]["content"].items()))
+            example = taken.get("example", {"concept": query["of"], "word": "calculator"})
+            body = example if isinstance(example, str) else json.dumps(example)
+        params = {name: query[name] for name in names & query.keys()}
+        answer = broker.request(verb, path.format(**at), params=params, content=body, headers=headers | kind)
+        assert answer.status_code == 200, f"{verb} {path}: {answer.text}"
+        unknown |= {(verb, path, one) for one in undescribed(answer.json(), content["schema"], raw)}
+    assert unknown == set(), "add it to broker/http/shapes.py"
+
+
+def operations(raw: dict[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    for path, verbs in raw["paths"].items():
+        yield from (((verb, path), operation) for verb, operation in verbs.items())
+
+
+def fill(broker: httpx.Client, store: Store) -> dict[str, str]:
+    """Have there be something of each kind, and somebody who may see it, known by these headers."""
+    load_sample(store, AUCTION)
+    notify(store, "s1")
+    [last] = store.append([("urn:test", "bad", json.dumps(cloudevent("bad", data="no Turtle")))])
+    store.record([], [DeadLetter(last, "line 1, column 1: not Turtle")], last, [Offer(1, "e1", "root", "s1", 0.6)])
+    store.people.put(Person("urn:a", frozenset({"urn:b"})))
+    broker.patch("/v1/subscriptions/s1", json={"delivery": HOOK, "digest": 3600}).raise_for_status()
+    broker.post("/v1/sources", json={"url": "https://example.org/feed"}).raise_for_status()
+    broker.post("/v1/users", json={"name": "ann"}).raise_for_status()
+    return bearer(store, "root", "admin")
+
+
+def undescribed(value: Any, schema: dict[str, Any], raw: dict[str, Any]) -> Iterator[str]:
+    """The members that an answer has and its description lacks."""
+    if "$ref" in schema:
+        schema = raw["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        yield from min(
+            (list(undescribed(value, one, raw)) for one in schema["anyOf"] if one != {"type": "null"}), key=len
+        )
+    elif isinstance(value, list):
+        for one in value:
+            yield from undescribed(one, schema.get("items", {}), raw)
+    elif isinstance(value, dict) and "properties" in schema:
+        for name, member in value.items():
+            if name in schema["properties"]:
+                yield from undescribed(member, schema["properties"][name], raw)
+            else:
+                yield name
 
 
 def test_examples_of_the_description_are_accepted(broker: httpx.Client) -> None:

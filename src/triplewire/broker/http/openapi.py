@@ -1,7 +1,7 @@
 """The description of the API, as OpenAPI has it.
 
-FastAPI knows the routes and their parameters; ``shapes`` says what travels in bodies; and what every route has in
-common, the refusals above all, is added here.
+FastAPI knows the routes and their parameters; ``routes`` and ``shapes`` say what travels in bodies; and what every
+route has in common, the refusals above all, is added here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from fastapi.openapi.utils import get_openapi
 
 import triplewire
 from triplewire.broker.http.problems import MEDIA_TYPE, ProblemError
-from triplewire.broker.http.shapes import ANSWERS, BODIES, JSON, MAILED, OTHERWISE, SCHEMAS, TEXT, named
+from triplewire.broker.http.routes import ANSWERS, BODIES, OTHERWISE
+from triplewire.broker.http.shapes import JSON, MAILED, SCHEMAS, TEXT, named
 
 ABOUT = "Semantic publish/subscribe: RDF events, graph-pattern subscriptions. Problems are as RFC 9457 has them."
 REFUSALS = {

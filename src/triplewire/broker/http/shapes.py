@@ -1,10 +1,9 @@
-"""What travels over HTTP, as JSON Schema: the bodies that routes take, and what they answer with."""
+"""What travels over HTTP, as JSON Schema: the things that routes take, and those that they tell of."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from triplewire.broker.web import examples
 from triplewire.lift.formats import LIFTERS
 from triplewire.rdf.syntax import FORMATS
 from triplewire.subscriptions.languages import LANGUAGES
@@ -39,9 +38,9 @@ def named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page(name: str) -> Schema:
+def page(name: str, **besides: Schema) -> Schema:
     """A page of a list."""
-    return one({"items": several(named(name)), "next": optional(NUMBER)})
+    return one({"items": several(named(name)), "next": optional(NUMBER)}, **besides)
 
 
 BINDINGS = several({"type": "object", "additionalProperties": TEXT})
@@ -50,7 +49,17 @@ SCOPES = several(TEXT)
 SOME_SCOPES = optional(SCOPES)
 MAILED = ("confirmation", "unsubscription")
 DECISIONS = ("accept", "merge", "reject")
-DELIVERY = one({"channel": TEXT})
+DURATION: Schema = {
+    "type": ["string", "integer"],
+    "minimum": 0,
+    "description": "Seconds, or a duration such as PT10M or P1D.",
+}
+DELIVERY = one(
+    {},
+    channel={"type": "string", "enum": ["webhook", "email"]},
+    **dict.fromkeys(("url", "to", "secret"), TEXT),
+    format={"type": "string", "enum": list(FORMATS)},
+) | {"additionalProperties": False}
 RECORD: Schema = {
     "id": {"type": "string", "minLength": 1},
     "language": {"type": "string", "enum": list(LANGUAGES)},
@@ -61,54 +70,102 @@ RECORD: Schema = {
     "state": {"type": "string", "enum": ["active", "paused"]},
     "expiresAt": MOMENT,
     "priority": {"type": "integer", "minimum": 0, "maximum": 9},
-    "throttling": TEXT,
-    "digest": TEXT,
-    "duplicates": TEXT,
+    **dict.fromkeys(("throttling", "digest", "duplicates"), DURATION),
     "delivery": DELIVERY,
     "owner": TEXT,
 }
+NAMED = one({"concept": TEXT, "label": TEXT})
 PLACE = one({"line": NUMBER, "column": NUMBER, "excerpt": TEXT})
 LOOKED_AT = one(
     {"id": TEXT, "home": optional(TEXT), "triples": NUMBER, "turtle": optional(TEXT), "svg": optional(TEXT)}
     | {
-        "concepts": several(one({"concept": TEXT, "label": TEXT})),
+        "concepts": several(NAMED),
         "proposes": several(one({"word": TEXT, "under": TEXT})),
     }
 )
-NOTIFIED: Schema = {"event": TEXT, "source": TEXT, "position": NUMBER, "created": TEXT, "cloudevent": ANYTHING}
 CIRCUIT = optional(one({"failures": NUMBER}, openUntil=optional(TEXT)))
+NOTIFIED: Schema = {
+    "event": TEXT,
+    "source": TEXT,
+    "position": NUMBER,
+    "created": TEXT,
+    "cloudevent": optional(ANYTHING),
+}
+NOTIFICATION: Schema = {
+    "id": NUMBER,
+    "subscription": TEXT,
+    "sequence": NUMBER,
+    "score": SCORE,
+    "bindings": BINDINGS,
+    "explanation": TEXT,
+    **NOTIFIED,
+}
+STATUS = one(
+    {"subscription": TEXT, "channel": TEXT, "format": TEXT, "state": TEXT}
+    | dict.fromkeys(("delivered", "undelivered", "suppressed", "pending", "sent"), NUMBER),
+    url=TEXT,
+    to=TEXT,
+    lastSuccess=optional(TEXT),
+    circuit=CIRCUIT,
+    failing=optional(one({"since": TEXT, "reason": TEXT, "attempts": NUMBER, "next": optional(TEXT)})),
+)
+LOOK = one(
+    {"events": NUMBER, "refused": NUMBER, "complete": TRUTH, "from": optional(NUMBER), "to": optional(NUMBER)},
+    limits=one({"positions": NUMBER, "seconds": SCORE}),
+)
+STANDS: Schema = {**RECORD, "state": TEXT, "since": NUMBER, "created": TEXT, "own": ANYTHING, "problem": optional(TEXT)}
 VERSION = {"version": NUMBER, "since": NUMBER, "author": TEXT, "reason": TEXT, "created": TEXT}
-PROPOSED = {"id": NUMBER, "concept": TEXT, "word": TEXT, "under": TEXT, "proposer": TEXT, "origin": TEXT, "state": TEXT}
+PROPOSED = {"id": NUMBER} | dict.fromkeys(("concept", "word", "under", "proposer", "origin", "created", "state"), TEXT)
 WORD = one({"word": TEXT}, language=TEXT, author=TEXT, created=TEXT, version=NUMBER)
-SOME = one({"count": NUMBER, "items": several(ANYTHING)})
-DIFFERENCE = one(
-    {kind: one({"appeared": SOME, "gone": SOME}) for kind in ("classes", "properties", "concepts", "words")}
-)
-EFFECT = one(
-    {
-        "affected": NUMBER,
-        "subscriptions": several(one({"id": TEXT, "owner": TEXT, "gained": NUMBER, "lost": NUMBER})),
-        "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
-        "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
-    }
-)
-DECISION: Schema = {"type": "object", "properties": {"reason": TEXT}}
+SUBSUMPTION = one({"lower": TEXT, "upper": TEXT, "label": TEXT, "under": TEXT})
+CALLED = one({"term": TEXT, "label": TEXT, "word": TEXT}, language=TEXT)
+PLACED = one({"event": TEXT, "source": TEXT, "position": NUMBER}, score=SCORE, change=TEXT)
+TWO_VERSIONS: Schema = {"version": NUMBER, "against": NUMBER}
+DIFFERENCE: Schema = {
+    kind: one(dict.fromkeys(("appeared", "gone"), one({"count": NUMBER, "items": several(told)})))
+    for kind, told in (dict.fromkeys(("classes", "properties", "concepts"), SUBSUMPTION) | {"words": CALLED}).items()
+}
+EFFECT: Schema = {
+    "affected": NUMBER,
+    "subscriptions": several(
+        one(
+            {"id": TEXT, "owner": TEXT, "gained": NUMBER, "lost": NUMBER, "events": several(PLACED)},
+            problem=TEXT,
+            mended=TEXT,
+        )
+    ),
+    "compared": one(
+        {"subscriptions": NUMBER, "complete": TRUTH, "limits": one({"subscriptions": NUMBER, "told": NUMBER})}
+    ),
+    "tried": LOOK,
+}
+DECISION = one({}, reason=TEXT, author=optional(TEXT))
 PATCHED = {name: {"anyOf": [schema, {"type": "null"}]} for name, schema in RECORD.items() if name != "id"}
 
 SCHEMAS: dict[str, Schema] = {
-    "Problem": one({"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT}, request=TEXT),
+    "Problem": one(
+        {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
+        **dict.fromkeys(("request", "language", "excerpt", "nearest"), TEXT),
+        line=NUMBER,
+        column=NUMBER,
+        expected=several(TEXT),
+    ),
     "Receipt": one({"id": TEXT, "source": TEXT, "position": NUMBER}),
     "CloudEvent": one(
         {
             "specversion": {"type": "string", "const": "1.0"},
             **{name: {"type": "string", "minLength": 1} for name in ("id", "source", "type")},
         },
+        time=TEXT,
         datacontenttype={"type": "string", "enum": list(LIFTERS)},
+        data={},
+        data_base64=TEXT,
         home=TEXT,
     ),
     "NewSubscription": one({"language": RECORD["language"], "pattern": RECORD["pattern"]}, **RECORD),
     "Subscription": one(
         {"id": TEXT, "language": TEXT, "owner": TEXT, "since": NUMBER, "state": TEXT},
+        **STANDS,
         warnings=several(TEXT),
         lapses=one(
             {
@@ -125,21 +182,20 @@ SCHEMAS: dict[str, Schema] = {
             "warnings": several(TEXT),
             **{name: several(TEXT) for name in ("equal_to", "covered_by", "covers")},
             "compared": one({"subscriptions": NUMBER, "complete": TRUTH}),
-            "tried": one({"events": NUMBER, "refused": NUMBER, "complete": TRUTH}),
+            "tried": LOOK,
             "matched": NUMBER,
             "samples": several(one({**SCORED, "bindings": BINDINGS}, explanation=optional(TEXT))),
             "missed": optional(one(SCORED, explanation=optional(TEXT))),
-            "concepts": optional(several(ANYTHING)),
+            "concepts": optional(several({"anyOf": [NAMED, one({"word": TEXT, "under": TEXT, "underLabel": TEXT})]})),
             "scores": optional(several(one(SCORED))),
         }
     ),
-    "Notification": one({"id": NUMBER, "subscription": TEXT, "sequence": NUMBER, "score": SCORE, **NOTIFIED}),
-    "Inbox": one({"id": NUMBER, "subscription": TEXT, "score": SCORE, "read": TRUTH, **NOTIFIED}),
-    "Unread": one({"unread": NUMBER, "most": NUMBER}),
+    "Notification": one(NOTIFICATION, rdf=one({"format": TEXT, "text": TEXT})),
+    "Inbox": one({**NOTIFICATION, "read": TRUTH}),
+    "Unread": one({"unread": NUMBER, "most": NUMBER}, id=NUMBER, read=TRUTH),
     "Standing": one(
         {"id": TEXT, "state": TEXT, "means": TEXT, "notifications": NUMBER},
-        last=optional(one({"id": NUMBER, "created": TEXT})),
-        delivery=optional(ANYTHING),
+        **STANDS | {"last": optional(one({"id": NUMBER, "created": TEXT})), "delivery": optional(named("Delivery"))},
     ),
     "Less": one(
         {
@@ -149,12 +205,17 @@ SCHEMAS: dict[str, Schema] = {
             "tag": TEXT,
             "recent": one({"events": NUMBER, "matched": NUMBER, "complete": TRUTH}),
             "ways": several(
-                one({"kind": TEXT, "says": TEXT, "patch": ANYTHING, "means": TEXT, "keeps": NUMBER, "drops": NUMBER})
+                one(
+                    {"kind": TEXT, "says": TEXT, "patch": ANYTHING, "means": TEXT, "keeps": NUMBER, "drops": NUMBER}
+                    | {"samples": several(PLACED)}
+                )
             ),
         }
     ),
     "Logged": one({"position": NUMBER, "id": TEXT, "source": TEXT, "type": TEXT, "received": TEXT}),
-    "Suggestion": one({"id": NUMBER, "person": TEXT, "subscription": TEXT, "score": SCORE, **NOTIFIED}),
+    "Suggestion": one(
+        {"id": NUMBER, "kind": TEXT, "person": TEXT, "subscription": TEXT, "score": SCORE, **NOTIFIED},
+    ),
     "DeadLetter": one(
         {"reason": TEXT, "state": TEXT, **{name: NOTIFIED[name] for name in NOTIFIED if name != "cloudevent"}},
         settled=optional(TEXT),
@@ -183,20 +244,27 @@ SCHEMAS: dict[str, Schema] = {
             ),
         }
     ),
-    "Explanation": one({"event": TEXT, "subscription": TEXT, "matched": TRUTH, "conditions": several(ANYTHING)}),
-    "Delivery": one(
-        {"subscription": TEXT, "channel": TEXT, "state": TEXT, "delivered": NUMBER, "pending": NUMBER}, circuit=CIRCUIT
+    "Explanation": one(
+        {"event": TEXT, "source": TEXT, "subscription": TEXT, "matched": TRUTH, "score": SCORE, "complete": TRUTH}
+        | {"mapping": {"type": "object", "additionalProperties": TEXT}, "conditions": several(ANYTHING)}
+        | {"alternatives": NUMBER, "mappings": optional(NUMBER), "missing": NUMBER},
+        alternative=optional(NUMBER),
     ),
-    "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT}),
+    "Delivery": STATUS,
+    "Omission": one({"notification": NUMBER, "kind": TEXT, "reason": TEXT, "created": TEXT}),
     "Endpoint": one(
         {"url": TEXT, **dict.fromkeys(("subscriptions", "delivered", "undelivered", "pending", "sent"), NUMBER)}
         | {"failing": optional(one({"subscriptions": NUMBER, "since": TEXT, "reason": TEXT}))},
         lastSuccess=optional(TEXT),
         circuit=CIRCUIT,
     ),
-    "Ontology": one({**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))}),
+    "Ontology": one(
+        {**VERSION, "documents": several(one({"name": TEXT, "media_type": TEXT}, text=TEXT))},
+        warnings=several(one({"id": TEXT, "reason": TEXT})),
+        affected=NUMBER,
+    ),
     "Concept": one({"concept": TEXT, "label": TEXT, "words": several(TEXT), "parents": several(TEXT)}),
-    "Changes": one({"dryRun": {"const": True}, "difference": DIFFERENCE, "effect": EFFECT}),
+    "Changes": one({"dryRun": {"const": True}, "difference": one(DIFFERENCE), "effect": one(EFFECT)}),
     "OntologyTrial": one(
         {
             "dryRun": {"const": True},
@@ -204,8 +272,9 @@ SCHEMAS: dict[str, Schema] = {
             "used": NUMBER,
             "unused": {"type": "object", "additionalProperties": NUMBER},
             **{name: several(TEXT) for name in ("imports", "cycles")},
-            "difference": DIFFERENCE,
-            "effect": EFFECT,
+            "terms": {"type": "object", "additionalProperties": NUMBER},
+            "difference": one(DIFFERENCE),
+            "effect": one(EFFECT),
         }
     ),
     "Term": one(
@@ -215,7 +284,8 @@ SCHEMAS: dict[str, Schema] = {
             "words": several(WORD),
             "definitions": several(one({"text": TEXT, "language": optional(TEXT)})),
             "hierarchies": {"type": "object", "additionalProperties": named("Branch")},
-            "statements": several(ANYTHING),
+            "statements": several(one(dict.fromkeys(("subject", "property", "object"), NAMED))),
+            "all_statements": NUMBER,
             "subscriptions": one({"count": NUMBER, "complete": TRUTH}),
         }
     ),
@@ -224,17 +294,23 @@ SCHEMAS: dict[str, Schema] = {
             "concept": TEXT,
             "same": several(TEXT),
             "label": TEXT,
-            "parents": several(one({"concept": TEXT, "label": TEXT})),
+            "note": TEXT,
+            "parents": several(NAMED),
             "children": NUMBER,
         }
     ),
-    "Synonyms": one({"concept": TEXT, "words": several(WORD)}),
-    "Proposal": one(PROPOSED),
+    "Synonyms": one({"concept": TEXT, "words": several(WORD)}, version=NUMBER, since=NUMBER),
+    "Proposal": one(PROPOSED, author=TEXT, reason=TEXT, version=optional(NUMBER)),
     "Person": one({"id": TEXT, "knows": several(TEXT), "shares": TRUTH, "declines": TRUTH}),
     "User": one({"name": TEXT, "scopes": SCOPES, "created": TEXT}),
     "Session": one({"name": TEXT, "scopes": SCOPES}),
-    "Token": one({"user": TEXT, "scopes": SCOPES}, token=TEXT),
-    "Change": one({"number": NUMBER}),
+    "Token": one(
+        {"id": NUMBER, "user": TEXT, "name": TEXT, "scopes": SCOPES, "created": TEXT}
+        | dict.fromkeys(("used", "expires", "revoked"), optional(TEXT)),
+        feed=TEXT,
+        token=TEXT,
+    ),
+    "Change": one({"number": NUMBER, **dict.fromkeys(("created", "who", "kind", "id", "what"), TEXT)}),
     "Source": one(
         {
             "id": NUMBER,
@@ -245,6 +321,7 @@ SCHEMAS: dict[str, Schema] = {
             "published": NUMBER,
             "known": NUMBER,
         },
+        created=TEXT,
         **{name: optional(TEXT) for name in ("lastRead", "lastSuccess", "lastChange", "next")},
         failing=optional(one({"since": TEXT, "reason": TEXT})),
         pause=NUMBER,
@@ -258,166 +335,9 @@ SCHEMAS: dict[str, Schema] = {
             ),
         }
     ),
-    "Readiness": one({"status": TEXT, "reasons": several(TEXT), "store": ANYTHING}, pipeline=ANYTHING, disk=ANYTHING),
+    "Readiness": one(
+        {"status": TEXT, "reasons": several(TEXT), "store": one({"writable": TRUTH})},
+        pipeline=one({"state": TEXT, "restarts": NUMBER, "position": NUMBER, "lag": NUMBER, "index": optional(TEXT)}),
+        disk=one({"free": NUMBER}),
+    ),
 }
-
-_EXAMPLE_EVENT = {
-    "specversion": "1.0",
-    "id": "e1",
-    "source": "urn:example",
-    "type": "offer",
-    "datacontenttype": "text/turtle",
-    "data": examples.EVENTS["text/turtle"],
-}
-_EXAMPLE_SUBSCRIPTION = {
-    "language": "ops",
-    "pattern": "(_:H, ?1, (ex:Selling, ex:target, ex:Computer))",
-    "prefixes": {"ex": "http://example.org/auction#"},
-}
-_RDF: dict[str, Schema] = {kind: {"schema": {}, "example": text} for kind, text in examples.EVENTS.items()}
-
-BODIES: dict[tuple[str, str], dict[str, Schema]] = {
-    ("post", "/v1/events"): {
-        STRUCTURED: {"schema": named("CloudEvent"), "example": _EXAMPLE_EVENT},
-        BATCH: {"schema": several(named("CloudEvent")), "example": [_EXAMPLE_EVENT]},
-        **_RDF,
-    },
-    ("post", "/v1/subscriptions"): {JSON: {"schema": named("NewSubscription"), "example": _EXAMPLE_SUBSCRIPTION}},
-    ("patch", "/v1/subscriptions/{subscription_id}"): {
-        "application/merge-patch+json": {
-            "schema": {"type": "object", "properties": PATCHED},
-            "example": {"prefixes": {"ex": "http://example.org/"}},
-        }
-    },
-    ("patch", "/v1/deliveries/{subscription_id}"): {
-        JSON: {
-            "schema": {
-                "type": "object",
-                "properties": {"paused": TRUTH, "position": {**NUMBER, "maximum": (1 << 63) - 1}},
-                "minProperties": 1,
-                "additionalProperties": False,
-            },
-            "example": {"paused": True},
-        }
-    },
-    ("post", "/v1/ontologies"): _RDF,
-    ("post", "/v1/ontologies/{version}/restore"): {JSON: {"schema": DECISION, "example": {"reason": "ok"}}},
-    ("post", "/v1/profiles"): _RDF,
-    **{
-        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): {JSON: {"schema": DECISION, "example": {"reason": "ok"}}}
-        for verb in ("accept", "reject")
-    },
-    ("post", "/v1/concepts/proposals/{number}/merge"): {JSON: {"schema": one({"into": TEXT}, reason=TEXT)}},
-    ("post", "/v1/hub"): {
-        "application/x-www-form-urlencoded": {
-            "schema": one({"hub.mode": {"enum": ["subscribe", "unsubscribe"]}, "hub.topic": TEXT, "hub.callback": TEXT})
-        }
-    },
-    ("post", "/v1/sources"): {
-        JSON: {
-            "schema": one({"url": TEXT}, owner=optional(TEXT)) | {"additionalProperties": False},
-            "example": {"url": "https://example.org/news.atom"},
-        }
-    },
-    ("patch", "/v1/sources/{number}"): {
-        JSON: {"schema": one({"paused": TRUTH}) | {"additionalProperties": False}, "example": {"paused": True}}
-    },
-    ("patch", "/v1/dead-letters/{position}"): {
-        JSON: {
-            "schema": one({"state": {"enum": ["open", "dismissed"]}}) | {"additionalProperties": False},
-            "example": {"state": "dismissed"},
-        }
-    },
-    ("post", "/v1/synonyms"): {JSON: {"schema": one({"concept": TEXT, "word": TEXT}, language=TEXT, reason=TEXT)}},
-    ("post", "/v1/users"): {JSON: {"schema": one({"name": TEXT}, scopes=SOME_SCOPES), "example": {"name": "ann"}}},
-    ("patch", "/v1/users/{name}"): {JSON: {"schema": one({"scopes": SCOPES}) | {"additionalProperties": False}}},
-    ("post", "/v1/session"): {
-        JSON: {
-            "schema": {"anyOf": [one({"name": SECRET, "password": SECRET}), one({"token": SECRET})]},
-            "example": {"token": "tw_…"},
-        }
-    },
-    ("post", "/v1/tokens"): {
-        JSON: {
-            "schema": one({}, name=TEXT, user=optional(TEXT), scopes=SOME_SCOPES, feed=TEXT),
-            "example": {"name": "my laptop"},
-        }
-    },
-}
-"""What routes take, by media type."""
-
-ANSWERS: dict[tuple[str, str], Schema] = {
-    ("get", "/healthz"): named("Health"),
-    ("get", "/readyz"): named("Readiness"),
-    ("get", "/v1/activity"): named("Activity"),
-    ("post", "/v1/events"): {"anyOf": [named("Receipt"), several(named("Receipt"))]},
-    ("post", "/v1/subscriptions"): named("Subscription"),
-    ("get", "/v1/subscriptions"): page("Subscription"),
-    **{(verb, "/v1/subscriptions/{subscription_id}"): named("Subscription") for verb in ("get", "patch")},
-    ("delete", "/v1/subscriptions/{subscription_id}"): one({"id": TEXT, "until": NUMBER}),
-    ("get", "/v1/notifications"): page("Notification"),
-    ("get", "/v1/standings"): page("Standing"),
-    ("get", "/v1/notifications/{number}/less"): named("Less"),
-    ("get", "/v1/inbox"): page("Inbox"),
-    ("get", "/v1/inbox/unread"): named("Unread"),
-    ("post", "/v1/inbox/read"): named("Unread"),
-    **{(verb, "/v1/inbox/{number}/read"): named("Unread") for verb in ("put", "delete")},
-    ("get", "/v1/events"): page("Logged"),
-    ("get", "/v1/notifications/{number}/explanation"): named("Explanation"),
-    ("get", "/v1/explanations"): named("Explanation"),
-    ("get", "/v1/dead-letters"): page("DeadLetter"),
-    **{(verb, "/v1/dead-letters/{position}"): named("DeadLetter") for verb in ("get", "patch")},
-    ("get", "/v1/deliveries"): page("Delivery"),
-    ("get", "/v1/deliveries/{subscription_id}/omissions"): page("Omission"),
-    ("post", "/v1/deliveries/{subscription_id}/redeliver"): named("Delivery"),
-    **{(verb, "/v1/deliveries/{subscription_id}"): named("Delivery") for verb in ("get", "patch")},
-    ("get", "/v1/endpoints"): page("Endpoint"),
-    ("get", "/v1/ontologies"): page("Ontology"),
-    ("post", "/v1/ontologies"): named("Ontology"),
-    ("get", "/v1/ontologies/{version}"): named("Ontology"),
-    ("get", "/v1/concepts"): page("Concept"),
-    ("post", "/v1/ontologies/{version}/restore"): named("Ontology"),
-    ("get", "/v1/ontologies/{version}/difference"): DIFFERENCE,
-    ("get", "/v1/ontologies/{version}/effect"): EFFECT,
-    **{("get", f"/v1/concepts/{place}"): page("Branch") for place in ("children", "way")},
-    ("get", "/v1/concepts/details"): named("Term"),
-    ("get", "/v1/concepts/proposals"): page("Proposal"),
-    **{
-        ("post", f"/v1/concepts/proposals/{{number}}/{verb}"): {"anyOf": [named("Proposal"), named("Changes")]}
-        for verb in ("accept", "merge")
-    },
-    ("post", "/v1/concepts/proposals/{number}/reject"): named("Proposal"),
-    ("get", "/v1/synonyms"): page("Synonyms"),
-    ("post", "/v1/synonyms"): named("Synonyms"),
-    ("delete", "/v1/synonyms"): {"anyOf": [named("Synonyms"), named("Changes")]},
-    ("post", "/v1/profiles"): one({"people": several(named("Person")), "subscriptions": several(TEXT)}),
-    ("get", "/v1/profiles/{person}"): named("Person"),
-    ("get", "/v1/suggestions"): page("Suggestion"),
-    ("post", "/v1/suggestions/{number}/decline"): one({"person": TEXT, "declines": TRUTH, "since": NUMBER}),
-    ("get", "/v1/audit"): page("Change"),
-    ("get", "/v1/sources"): page("Source"),
-    ("post", "/v1/sources"): named("Source"),
-    **{(verb, "/v1/sources/{number}"): named("Source") for verb in ("get", "patch")},
-    ("post", "/v1/sources/{number}/read"): named("Source"),
-    ("get", "/v1/users"): page("User"),
-    ("post", "/v1/users"): named("User"),
-    **{(verb, "/v1/users/{name}"): named("User") for verb in ("get", "patch")},
-    **{(verb, "/v1/session"): named("Session") for verb in ("get", "post")},
-    ("get", "/v1/tokens"): page("Token"),
-    ("post", "/v1/tokens"): named("Token"),
-    ("delete", "/v1/tokens/{number}"): named("Token"),
-}
-"""What routes answer with, as JSON."""
-
-OTHERWISE: dict[tuple[str, str], tuple[str, ...]] = {
-    ("get", "/metrics"): ("text/plain",),
-    ("get", "/v1/feeds/atom/{subscription_id}"): ("application/atom+xml",),
-    ("get", "/v1/feeds/json/{subscription_id}"): ("application/feed+json",),
-    ("get", "/v1/notifications/stream"): ("text/event-stream",),
-    ("get", "/v1/notifications/{number}/event"): tuple(FORMATS),
-    ("get", "/v1/notifications/{number}/explanation"): EXPLAINED[1:],
-    ("get", "/v1/explanations"): EXPLAINED[1:],
-    ("get", "/v1/concepts/picture"): ("image/svg+xml",),
-    **{(verb, f"/v1/mailboxes/{noun}"): ("text/html",) for verb in ("get", "post") for noun in MAILED},
-}
-"""What routes answer with under other media types."""
