@@ -9,24 +9,17 @@ from time import monotonic
 from typing import Any
 
 import psycopg
-from sqlalchemy import Connection, Engine, String, cast, func, select
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from triplewire.store.tables import notifications
-
 CHANNEL = "triplewire_notifications"
+"""Where the newest one's number is told."""
 SURE = 1.0
 """Seconds for which we rely on what we hear, and then ask: a network may go away without a word."""
 PATIENCE = 5
 """Seconds that a server has to answer."""
 DEAF = 60.0
 """Seconds until it is tried again to listen where nothing was heard, as behind some poolers of connections."""
-
-
-def ring(connection: Connection) -> None:
-    """Tell the newest notification's number to all who listen, once this transaction is committed."""
-    newest = cast(func.max(notifications.c.number), String)
-    connection.execute(select(func.pg_notify(CHANNEL, newest)))
 
 
 class Bell:

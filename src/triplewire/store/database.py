@@ -17,28 +17,7 @@ from threading import Event
 from typing import Any, TypeVar
 from weakref import finalize
 
-from sqlalchemy import (
-    ARRAY,
-    URL,
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Dialect,
-    Engine,
-    Float,
-    Insert,
-    Select,
-    Table,
-    Text,
-    cast,
-    create_engine,
-    event,
-    func,
-    insert,
-    literal,
-    make_url,
-    select,
-)
+from sqlalchemy import URL, Connection, Dialect, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
@@ -260,35 +239,29 @@ def insert_new(connection: Connection, table: Table) -> Insert:
     return sqlite.insert(table).on_conflict_do_nothing()
 
 
-def insert_many(connection: Connection, table: Table, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Add rows in their order, given column by column, in the table's order, none of them null.
+ARRAYS = {int: "bigint[]", float: "float8[]", str: "text[]"}
 
-    PostgreSQL gets an array for each column: a statement for each row would take it several times as long. SQLite gets
-    the rows: SQLAlchemy would take as long over each as SQLite.
+
+def unnested(table: Table, names: Iterable[str]) -> str:
+    """Rows, from an array for each column, as a query in PostgreSQL's own words.
+
+    A statement for each row would take several times as long, and SQLAlchemy as long over one as PostgreSQL.
     """
-    names = list(columns)
-    if connection.dialect.name == POSTGRESQL:
-        connection.execute(insert(table).from_select(names, unnested(table, columns, connection.dialect)))
-    else:
-        rows = list(zip(*columns.values(), strict=True))
-        connection.exec_driver_sql(str(insert(table).compile(connection, column_keys=names)), rows)
+    kinds = {name: ARRAYS[table.c[name].type.python_type] for name in names}
+    return "SELECT " + ", ".join(f"unnest(%({name})s::{kind}) AS {name}" for name, kind in kinds.items())
 
 
-def unnested(table: Table, columns: Mapping[str, Sequence[Any]], dialect: Dialect) -> Select[Any]:
-    """Rows, given column by column, as a query, from an array for each column."""
-    return select(*(func.unnest(_array(table.c[name].type, values, dialect)) for name, values in columns.items()))
+def arrays(table: Table, columns: Mapping[str, Sequence[Any]], dialect: Dialect) -> dict[str, str]:
+    """Columns as PostgreSQL writes arrays. The driver would look at each value several times; many are the same."""
+    return {name: _array(table.c[name].type, values, dialect) for name, values in columns.items()}
 
 
-NUMBERS: dict[type, TypeEngine[Any]] = {int: BigInteger(), float: Float(53)}
-
-
-def _array(kind: TypeEngine[Any], values: Sequence[Any], dialect: Dialect) -> ColumnElement[Any]:
-    """Values as PostgreSQL writes an array. The driver would look at each of them several times; many are the same."""
-    if kind.python_type in NUMBERS:
-        return cast(literal("{" + ",".join(map(repr, values)) + "}", Text()), ARRAY(NUMBERS[kind.python_type]))
+def _array(kind: TypeEngine[Any], values: Sequence[Any], dialect: Dialect) -> str:
+    if kind.python_type is not str:
+        return "{" + ",".join(map(repr, values)) + "}"
     bound: Callable[[str], str] = kind.dialect_impl(dialect).bind_processor(dialect) or str
     texts = {value: bound(value).replace("\\", "\\\\").replace('"', '\\"') for value in set(values)}
-    return cast(literal('{"' + '","'.join(map(texts.__getitem__, values)) + '"}', Text()), ARRAY(Text()))
+    return '{"' + '","'.join(map(texts.__getitem__, values)) + '"}'
 
 
 def upgrade(url: str) -> None:

@@ -28,7 +28,7 @@ class Holders:
     def __init__(self, connection: Connection, first: int) -> None:
         self._first = first
         self._position = last_position(connection)
-        self._state = _state(connection)
+        self._state = _state(connection)[:2]
         self._lives: dict[str, list[tuple[int, float, str]]] = {}
         self._last: dict[tuple[str, str], int] = {}
 
@@ -38,7 +38,7 @@ class Holders:
         Who ends one has it end after the newest event.
         """
         number, change, until = _state(connection)
-        same = (number, change) == self._state[:2] and until <= self._position
+        same = (number, change) == self._state and until <= self._position
         return same and first >= self._first and len(self._lives) < MOST
 
     def learn(self, connection: Connection, subscriptions: Iterable[str]) -> None:
@@ -70,9 +70,9 @@ class Holders:
         self._last[key] = last + 1
         return key[1], last + 1
 
-    def written(self, connection: Connection) -> None:
-        """Note what has become of the notifications by now, which is what was given out."""
-        self._state = _state(connection)
+    def written(self, number: int) -> None:
+        """Note the number of the newest notification, now that what was given out is written."""
+        self._state = number, self._state[1]
 
 
 def _state(connection: Connection) -> tuple[int, int, int]:

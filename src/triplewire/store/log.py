@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, insert, literal, or_, select
+from sqlalchemy import Connection, func, literal, or_, select
 
-from triplewire.store.database import POSTGRESQL, Part, parts, unnested
+from triplewire.store.database import POSTGRESQL, Part, arrays, parts, unnested
 from triplewire.store.moments import first_since, last_position, moment_of, now
 from triplewire.store.records import LOCAL, StoredEvent
 from triplewire.store.tables import Text, events
@@ -18,6 +18,14 @@ ADDING = (
     "WHERE NOT EXISTS (SELECT 1 FROM events WHERE source = ? AND id = ?)"
 )
 """For SQLite, in its own words: SQLAlchemy would take several times as long as SQLite."""
+ADDING_MANY = " ".join(
+    (
+        "INSERT INTO events (source, id, body, received, publisher) SELECT new.* FROM",
+        f"({unnested(events, NAMES)}) AS new",
+        "WHERE (SELECT position FROM events WHERE source = new.source AND id = new.id) IS NULL RETURNING position",
+    )
+)
+"""For PostgreSQL. It joins where it is asked what does not exist, and a join may lose the order."""
 
 
 class Log(Part):
@@ -87,12 +95,9 @@ def _added(connection: Connection, rows: dict[tuple[str, str], tuple[str, ...]])
     adds any meanwhile, the numbers of new ones follow each other.
     """
     if connection.dialect.name == POSTGRESQL:
-        known = _positions(connection, rows)
-        if new := [key for key in rows if key not in known]:
-            columns = dict(zip(NAMES, zip(*(rows[key] for key in new), strict=True), strict=True))
-            query = insert(events).from_select(NAMES, unnested(events, columns, connection.dialect))
-            known |= zip(new, sorted(connection.scalars(query.returning(events.c.position))), strict=True)
-        return known
+        columns = dict(zip(NAMES, zip(*rows.values(), strict=True), strict=True))
+        given = connection.exec_driver_sql(ADDING_MANY, arrays(events, columns, connection.dialect)).scalars().all()
+        return _positions(connection, rows) if len(given) < len(rows) else dict(zip(rows, sorted(given), strict=True))
     count = connection.exec_driver_sql(ADDING, [(*row, *key) for key, row in rows.items()]).rowcount
     if count < len(rows):
         return _positions(connection, rows)

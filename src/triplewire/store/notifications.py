@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, insert, select, update
 
-from triplewire.store.bell import ring
-from triplewire.store.database import POSTGRESQL, insert_many
+from triplewire.store.bell import CHANNEL
+from triplewire.store.database import POSTGRESQL, arrays, unnested
 from triplewire.store.moments import now
 from triplewire.store.records import Notification, Outcome, StoredLapse
 from triplewire.store.tables import events, lapses, notifications
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 NAMES = tuple(field.name for field in fields(Notification))
 OF_EVENT = ("source", "body", "received")
 BINDINGS = NAMES.index("bindings")
-WRITTEN = ("position", "event", "subscription", "owner", "sequence", "score", "bindings", "version", "created")
+WRITTEN = ("position", "event", "subscription", "owner", "sequence", "score", "bindings", "version")
+INTO = f"INSERT INTO notifications ({', '.join(WRITTEN)}, created)"
+ADDING_EACH = f"{INTO} VALUES ({', '.join('?' * len(WRITTEN))}, ?)"
+"""For SQLite, in its own words, as SQLAlchemy would take as long over each row as SQLite."""
+ADDING = " ".join(
+    (
+        f"WITH new AS ({INTO} {unnested(notifications, WRITTEN)}, %(created)s RETURNING number)",
+        "SELECT max(number), pg_notify(%(channel)s, max(number)::text) FROM new",
+    )
+)
+"""For PostgreSQL, which tells all who listen of the newest once it is committed."""
 
 
 def add(connection: Connection, outcomes: Iterable[Outcome], holders: Holders) -> None:
@@ -42,15 +52,24 @@ def add(connection: Connection, outcomes: Iterable[Outcome], holders: Holders) -
         return
     positions, ids, subscriptions, scores, bindings, versions = zip(*new.values(), strict=True)
     holders.learn(connection, subscriptions)
-    moment = now()  # as late as can be: it is what delivery is measured from
     given = [holders.next(connection, *one) for one in zip(subscriptions, positions, strict=True)]
     owners, sequences = zip(*given, strict=True)
-    moments = (moment,) * len(new)
-    columns = (positions, ids, subscriptions, owners, sequences, scores, bindings, versions, moments)
-    insert_many(connection, notifications, dict(zip(WRITTEN, columns, strict=True)))
-    holders.written(connection)
+    columns = (positions, ids, subscriptions, owners, sequences, scores, bindings, versions)
+    holders.written(_insert(connection, dict(zip(WRITTEN, columns, strict=True))))
+
+
+def _insert(connection: Connection, columns: dict[str, Sequence[Any]]) -> int:
+    """Add rows in their order, given column by column, and return the last one's number.
+
+    They bear the moment right before they are written: it is what delivery is measured from.
+    """
     if connection.dialect.name == POSTGRESQL:
-        ring(connection)
+        given = arrays(notifications, columns, connection.dialect)
+        return int(connection.exec_driver_sql(ADDING, given | {"channel": CHANNEL, "created": now()}).scalar_one())
+    moment = now()
+    rows = [(*row, moment) for row in zip(*columns.values(), strict=True)]
+    connection.exec_driver_sql(ADDING_EACH, rows)
+    return int(connection.exec_driver_sql("SELECT last_insert_rowid()").scalar_one())
 
 
 def count_lapses(connection: Connection, some: Collection[StoredLapse], moment: str, holders: Holders) -> None:

@@ -48,7 +48,6 @@ class Outcomes(Part):
             holders = self._holders_from(connection, min(places, default=upto))
             if found and (late := expired(connection, found[0].position, found[-1].position)) is not None:
                 found = [one for one in found if not late(one.subscription, one.position)]
-            add(connection, found, holders)
             moment = now()
             write_letters(connection, refused, moment)
             write_offers(connection, offers)
@@ -57,6 +56,7 @@ class Outcomes(Part):
             if upto > done:
                 set_mark(connection, BEFORE, done)
                 set_mark(connection, PIPELINE, upto)
+            add(connection, found, holders)  # last, as those who wait for them are told at the end
         self._holders = holders
 
     def _holders_from(self, connection: Connection, first: int) -> Holders:
