@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.broker.clients import OFFER, bearer, cloudevent, notify, subscription
-from triplewire.store import Store, moment_of
+from triplewire.store import DeadLetter, Store, moment_of
 
 ONTOLOGY = (
     "@prefix ex: <http://example.org/auction#> . ex:NotebookPC <http://www.w3.org/2000/01/rdf-schema#subClassOf> "
@@ -74,12 +74,14 @@ def test_of_two_changes_of_the_same_state_one_is_refused(broker: httpx.Client) -
         assert sorted(pool.map(change, range(4))) == [200, 412, 412, 412]
 
 
-def test_of_many_changes_of_a_delivery_a_user_or_a_source_in_the_same_state_one_is_made(
+def test_of_many_changes_of_a_delivery_a_user_a_source_or_a_letter_in_the_same_state_one_is_made(
     broker: httpx.Client, store: Store
 ) -> None:
     place = {"channel": "webhook", "url": "https://a.example.org/", "secret": f"whsec_{'QUJD' * 8}"}
     broker.post("/v1/subscriptions", json=subscription(delivery=place))
     source = broker.post("/v1/sources", json={"url": "https://a.example.org/feed"}).headers["location"]
+    [position] = store.append([("urn:test", "bad", json.dumps(cloudevent("bad")))])
+    store.record([], [DeadLetter(position, "not Turtle")], position)
     root = bearer(store, "root", "admin")
     broker.post("/v1/users", json={"name": "ann"}, headers=root)
     changes: list[tuple[str, list[dict[str, Any]]]] = [
@@ -87,6 +89,8 @@ def test_of_many_changes_of_a_delivery_a_user_or_a_source_in_the_same_state_one_
         ("/v1/deliveries/s1", [{"paused": True}] * 4),
         ("/v1/users/ann", [{"scopes": [scope]} for scope in ("publish", "subscribe", "ontology", "admin")]),
         (source, [{"paused": True}] * 4),
+        (f"/v1/dead-letters/{position}", [{"state": "dismissed"}] * 4),
+        (f"/v1/dead-letters/{position}", [{"state": "open"}] * 4),
     ]
     for url, bodies in changes:
         headers = root | {"If-Match": broker.get(url, headers=root).headers["etag"]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Select, func, literal, or_, select, update
 
@@ -12,6 +12,8 @@ from triplewire.store.database import POSTGRESQL, Part, insert_new, parts
 from triplewire.store.moments import now
 from triplewire.store.records import DISMISSED, OPEN, REPUBLISHED, DeadLetter
 from triplewire.store.tables import Text, dead_letters, events
+
+Check: TypeAlias = Callable[[], None]
 
 STATES: dict[str, ColumnElement[bool]] = {
     OPEN: dead_letters.c.settled.is_(None),
@@ -58,17 +60,21 @@ class Letters(Part):
             row = connection.execute(_letters().where(dead_letters.c.position == position)).first()
             return None if row is None else DeadLetter(**row._mapping)
 
-    def settle_letter(self, position: int, republished: int | None = None) -> None:
-        """Note that a letter is dealt with: by another event, at a position, or as nothing is to be done."""
+    def settle_letter(self, position: int, republished: int | None = None, check: Check = lambda: None) -> None:
+        """Note that a letter is dealt with: by another event, at a position, or as nothing is to be done.
+
+        If ``check`` raises an error, it stays as it is.
+        """
         values = {"settled": now(), "republished": republished}
-        self._change(position, values, DISMISSED if republished is None else REPUBLISHED)
+        self._change(position, values, DISMISSED if republished is None else REPUBLISHED, check)
 
-    def reopen_letter(self, position: int) -> None:
-        """Note that something is to be done about a letter after all."""
-        self._change(position, {"settled": None, "republished": None}, "reopened")
+    def reopen_letter(self, position: int, check: Check = lambda: None) -> None:
+        """Note that something is to be done about a letter after all. If ``check`` raises an error, it stays."""
+        self._change(position, {"settled": None, "republished": None}, "reopened", check)
 
-    def _change(self, position: int, values: dict[str, Any], what: str) -> None:
+    def _change(self, position: int, values: dict[str, Any], what: str, check: Check) -> None:
         with self._writing() as connection:
+            check()
             connection.execute(update(dead_letters).where(dead_letters.c.position == position).values(values))
             note(connection, "dead letter", position, what)
 

@@ -24,8 +24,11 @@ REFUSALS = {
     ("post", "/v1/sources/{number}/read"): (409, 429),
     ("post", "/v1/ontologies"): (409, 429),
     ("post", "/v1/profiles"): (409,),
-    ("get", "/v1/notifications/{number}/event"): (406,),
-    ("get", "/v1/notifications/{number}/explanation"): (406,),
+    ("get", "/v1/notifications/{number}/event"): (406, 410),
+    ("get", "/v1/notifications/{number}/explanation"): (406, 410),
+    ("get", "/v1/notifications/{number}/less"): (410, 422),
+    ("patch", "/v1/deliveries/{subscription_id}"): (410,),
+    ("post", "/v1/deliveries/{subscription_id}/redeliver"): (410,),
     ("get", "/v1/explanations"): (404, 406, 422),
     ("post", "/v1/ontologies/{version}/restore"): (409,),
     ("get", "/v1/ontologies/{version}/effect"): (429,),
@@ -111,6 +114,8 @@ def _refusals(operation: dict[str, Any], place: tuple[str, str], names: set[str]
         found |= {401, 403, 429}
     if "{" in place[1]:
         found.add(404)
+    if place[0] != "get":
+        found.add(507)
     if "if-match" in names:
         found.add(412)
     if "idempotency-key" in names:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from triplewire.broker.access.gate import Caller
 from triplewire.broker.access.users import Publisher
 from triplewire.broker.http.bodies import ExactJSONResponse, json_object
 from triplewire.broker.http.pages import Paged
 from triplewire.broker.http.problems import ProblemError
+from triplewire.broker.http.tags import IfMatch, IfNoneMatch, check_unchanged, tagged
 from triplewire.broker.state import Shared, State
 from triplewire.lift.cloudevents import Envelope
 from triplewire.lift.documents import read_json
@@ -43,27 +44,35 @@ def list_dead_letters(
 
 
 @router.get("/{position}")
-def read_dead_letter(caller: Publisher, shared: Shared, position: Position) -> ExactJSONResponse:
+def read_dead_letter(
+    caller: Publisher, shared: Shared, position: Position, if_none_match: IfNoneMatch = None
+) -> Response:
     """A refused event: as it came, why it was refused, where in it that is, and what became of it."""
-    return ExactJSONResponse(shown_letter(letter_at(position, caller, shared)))
+    return tagged(shown_letter(letter_at(position, caller, shared)), if_none_match)
 
 
 @router.patch("/{position}")
-def change_dead_letter(caller: Publisher, shared: Shared, position: Position, body: Body) -> ExactJSONResponse:
+def change_dead_letter(
+    caller: Publisher, shared: Shared, position: Position, body: Body, if_match: IfMatch = None
+) -> Response:
     """Note that nothing is to be done about a refused event, ``{"state": "dismissed"}``, or something is: ``open``.
 
     One that is mended is published with ``POST /v1/events?mends=…``, and is then ``republished``.
     """
     letter_at(position, caller, shared)
+
+    def check() -> None:
+        check_unchanged(shown_letter(letter_at(position, caller, shared)), if_match)
+
     match body:
         case {"state": "dismissed"} if len(body) == 1:
-            shared.store.settle_letter(position)
+            shared.store.settle_letter(position, check=check)
         case {"state": "open"} if len(body) == 1:
-            shared.store.reopen_letter(position)
+            shared.store.reopen_letter(position, check)
         case _:
             detail = 'what can be changed is \'state\', to "dismissed" or "open"'
             raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
-    return ExactJSONResponse(shown_letter(letter_at(position, caller, shared)))
+    return tagged(shown_letter(letter_at(position, caller, shared)), None)
 
 
 def letter_at(position: int, caller: Caller, shared: State) -> DeadLetter:
