@@ -13,13 +13,24 @@ from random import Random
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
+from pyoxigraph import NamedNode
 
+from tests import worlds
 from tests.matching.engine.encoded_worlds import Vocabulary, closed, encoded, some_event, some_patterns, some_relations
 from tests.matching.engine.naive import agrees as as_defined
 from tests.matching.engine.naive import naive
+from tests.matching.engine.test_batch import batch_of
+from triplewire.matching.engine import kernels, trie
+from triplewire.matching.engine.chunks import compile_chunk, repeated
 from triplewire.matching.engine.encoded import HOME_LABEL, EncodedEvent, Ranges
+from triplewire.matching.engine.index import Index
 from triplewire.matching.engine.kernels.batch import match_events
+from triplewire.matching.engine.shards import ShardedIndex, build_shards
 from triplewire.matching.engine.trie import Scratch, Trie, build_trie, match
+from triplewire.rdf.graph import Event, Graph
+from triplewire.rdf.terms import Triple
+from triplewire.subscriptions.pattern import HOME, Alternative, Arc, Pattern, Subscription, Variable
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,6 +53,17 @@ for kind in kinds[:: 1 if len(sys.argv) < 2 else int(sys.argv[1])]:
 print(sum(next_epoch.stats.cache_hits.values()))
 """
 EPOCHS = "1\n" * 3
+
+WARM = """
+import sys
+from pathlib import Path
+from triplewire.matching.engine.warmup import warm
+from tests.matching.engine.test_kernels import signatures, use
+warm()
+ready = signatures()
+use(Path(sys.argv[1]))
+print(*sorted(signatures() - ready), sep="\\n")
+"""
 
 
 def agrees(rng: Random, number: int) -> None:
@@ -74,6 +96,52 @@ def test_interpreted_kernels_find_what_the_definition_finds() -> None:
 def test_compiled_kernels_find_what_the_definition_finds() -> None:
     for seed in range(40):
         agrees(Random(seed), 30)
+
+
+def signatures() -> set[str]:
+    """Each kernel that this process has compiled or loaded, and for what."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"{kernels.__name__}.")]
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, Dispatcher)}
+    return {f"{one.py_func.__name__} {signature}" for one in found for signature in one.signatures}
+
+
+def use(folder: Path) -> None:
+    """Match small and large events in every way: one by one and in batches, with reasons and twins, after changes."""
+    rng = Random(7)
+    subscriptions = [worlds.anything(rng, f"s{number}") for number in range(20)]
+    arcs = tuple(Arc(HOME, worlds.PROPERTIES[0], Variable(f"v{number}")) for number in range(4))
+    subscriptions += [
+        Subscription(mapping, (Alternative(Pattern(arcs, mapping=mapping)),))
+        for mapping in ("injective", "homomorphic")
+    ]
+    wide = [Pattern((Arc(HOME, worlds.PROPERTIES[0], NamedNode(f"urn:{number}")),)) for number in range(40)]
+    subscriptions += [Subscription(f"w{number}", (Alternative(one),)) for number, one in enumerate(wide)]
+    large = [Triple(worlds.BLANKS[0], worlds.PROPERTIES[0], NamedNode(f"urn:{number}")) for number in range(100)]
+    graphs = [
+        *(worlds.graph(rng) for _ in range(4)),
+        Graph(large[:9], worlds.BLANKS[0]),
+        Graph(large, worlds.BLANKS[0]),
+    ]
+    events = [Event("source", str(number), one) for number, one in enumerate(graphs)]
+    model = worlds.model(rng)
+    for patience in (trie.PATIENCE, -(1 << 20)):
+        trie.PATIENCE = patience
+        index = Index.build(subscriptions[::2], model)
+        index.add_all(subscriptions[1::2])
+        index.merge()
+        index.save(folder / str(patience))
+        for one in (index, Index.open(folder / str(patience))):
+            for event in events:
+                one.match(event)
+            for text in ("string", "large_string", "binary"):
+                assert one.match_batch(batch_of(events, text)).subscriptions
+    chunks = [compile_chunk(some, model) for some in (subscriptions[:20], subscriptions[20:])]
+    build_shards(chunks, model, repeated(chunks), 3, folder / "shards")
+    assert ShardedIndex(folder / "shards").match_batch(batch_of(events)).subscriptions
+
+
+def test_whatever_matching_needs_is_compiled_by_the_warm_up(tmp_path: Path) -> None:
+    assert python(WARM, str(tmp_path)).communicate() == ("\n", "")
 
 
 @pytest.fixture(scope="module")
