@@ -74,6 +74,19 @@ def _cut_off(store: Store) -> None:
         connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid, 10000) FROM ({listening}) AS those")
 
 
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_connections_that_the_server_has_ended_are_replaced_before_they_are_used(store, store_url):
+    with store._reading() as one, store._reading() as another:
+        assert one.exec_driver_sql("SELECT 1").scalar() == another.exec_driver_sql("SELECT 1").scalar()
+    with closing(Store(store_url)) as other, other._reading() as connection:
+        others = "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        ended = f"SELECT count(pg_terminate_backend(pid, 10000)) FROM ({others}) AS those"
+        assert connection.exec_driver_sql(ended).scalar() == 2
+    assert store.append([event("1")]) == [1]
+    with store._reading() as one, store._reading() as another:
+        assert one.exec_driver_sql("SELECT 1").scalar() == another.exec_driver_sql("SELECT 1").scalar()
+
+
 def test_a_subscription_hears_what_comes_after_its_creation_and_nothing_from_its_end_on(store):
     store.append([event("1")])
     assert store.subscribe({"id": "s", "language": "ops"}) == 1

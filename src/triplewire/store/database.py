@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from select import POLLIN, poll
 from threading import Event
 from typing import Any, TypeVar
 from weakref import finalize
 
 from sqlalchemy import URL, Connection, Dialect, Engine, Insert, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.types import TypeEngine
 
@@ -121,6 +122,12 @@ class Database:
         """A connection for reading."""
         with self._connected() as connection:
             yield connection
+
+    @contextmanager
+    def asking(self) -> Iterator[Connection]:
+        """A connection for one query: PostgreSQL would take as long to begin and end a transaction as to answer it."""
+        with self.reading() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT") if self.kind == POSTGRESQL else connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -340,6 +347,8 @@ def _sqlite(url: URL) -> Engine:
 def _postgresql(url: URL) -> Engine:
     """Through psycopg. A connection that the server closed meanwhile, as it does when restarted, is replaced.
 
+    To see that it did takes no question: a server says nothing to who rests, but when it goes away.
+
     A server that does not answer is away after ten seconds, or as many as ``?connect_timeout=`` says; one that falls
     silent later, after a minute.
     """
@@ -347,7 +356,7 @@ def _postgresql(url: URL) -> Engine:
     limits = {"connect_timeout": CONNECTING} | silence
     given = {name: value for name, value in limits.items() if name not in url.query}
     url = url.set(drivername="postgresql+psycopg")
-    engine = create_engine(url, connect_args=given, pool_pre_ping=True, **POOL)
+    engine = create_engine(url, connect_args=given, **POOL)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _: object) -> None:
@@ -356,4 +365,16 @@ def _postgresql(url: URL) -> Engine:
         connection.execute(f"SELECT set_config('synchronous_commit', 'on', false) WHERE {hasty}")
         connection.commit()
 
+    @event.listens_for(engine, "checkout")
+    def _look(connection: Any, _: object, __: object) -> None:
+        if connection.closed or _has_said(connection.fileno()):
+            raise DisconnectionError
+
     return engine
+
+
+def _has_said(server: int) -> bool:
+    """Whether there is something to read, if only the end."""
+    said = poll()
+    said.register(server, POLLIN)
+    return bool(said.poll(0))

@@ -80,7 +80,7 @@ class Outcomes(Part):
             query = query.where(of_subscription(subscription, owner))
         elif owner is not None:
             query = query.where(notifications.c.owner == owner)
-        with self._reading() as connection:
+        with self._database.asking() as connection:
             rows = connection.execute(query.order_by(notifications.c.number).limit(limit))
             return [notification_of(row) for row in rows]
 
@@ -103,7 +103,7 @@ class Outcomes(Part):
 
     def last_notification(self) -> int:
         """The newest notification's number; 0 if there never was one."""
-        with self._reading() as connection:
+        with self._database.asking() as connection:
             return connection.scalar(select(func.max(notifications.c.number))) or 0
 
     def glance(self) -> int | None:
