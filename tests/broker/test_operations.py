@@ -192,7 +192,9 @@ def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path
     for id_, place in (("prompt", prompt), ("silent", silent)):
         place.settimeout(60)
         store.subscribe({"id": id_}, webhook=Webhook(f"http://127.0.0.1:{place.getsockname()[1]}/?k=swordfish", OLD))
-    notify(store, "prompt", "silent")
+    for id_ in ("dead", "gone", "lost"):
+        store.subscribe({"id": id_}, webhook=Webhook("http://127.0.0.1:1/?k=swordfish", OLD))
+    notify(store, "prompt", "silent", "dead", "gone", "lost")
     command = [sys.executable, "-m", "triplewire", "serve", "--home", str(tmp_path), "--port", "0", "--log", "json"]
     with socket.create_server(("127.0.0.1", 0)) as free:
         watched = free.getsockname()[1]
@@ -232,6 +234,8 @@ def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path
         senders = [pool.submit(load, name) for name in range(4)]
         assert listening.wait(60)
         assert enough.wait(60)
+        asked_often = (httpx.get(f"{address}/v1/deliveries/dead", timeout=60) for _ in range(1000))
+        assert any(answer.json()["circuit"] for answer in asked_often), "what the dispatcher knows of a host is shown"
         with prompt, silent, prompt.accept()[0] as called, silent.accept()[0]:
             os.kill(process.pid, signal.SIGTERM)
             called.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
@@ -242,7 +246,7 @@ def test_a_broker_that_is_asked_to_end_finishes_what_is_under_way(tmp_path: Path
     assert process.returncode == 0, errors
     lines = [json.loads(line) for line in errors.splitlines()]
     assert "error" not in {line["level"] for line in lines}, errors
-    [sent] = [line for line in lines if line["message"].startswith("delivery")]
+    [sent] = [line for line in lines if line["message"].startswith("delivery") and line["status"]]
     told = {name: sent[name] for name in ("message", "subscription", "host", "status", "attempt")}
     assert told == {
         "message": "delivery sent",

@@ -53,12 +53,11 @@ class Circuits:
         return self._of.setdefault(place_of(url).host, Circuit())
 
     def shown(self, url: str) -> dict[str, Any] | None:
-        """How often in a row an address's host gave no answer, and until when it is left alone; nothing if it did."""
+        """Until when an address's host is left alone, if it is. How often who called it is nobody else's matter."""
         circuit = self._of.get(place_of(url).host)
-        if circuit is None or not circuit.failures:
+        if circuit is None or circuit.failures < TRIPS:
             return None
-        until = moment_of(circuit.open_until) if circuit.failures >= TRIPS else None
-        return {"failures": circuit.failures, "openUntil": until}
+        return {"openUntil": moment_of(circuit.open_until)}
 
     def forget(self, url: str) -> None:
         """Let go of a circuit of which there is nothing to remember."""

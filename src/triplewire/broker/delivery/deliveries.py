@@ -81,8 +81,7 @@ def read_delivery(
     ``state`` is active, paused, unconfirmed (the mailbox's reader was asked), stopped (it failed for days; what waits
     is kept) or ended (the receiver said 410).
     ``undelivered`` counts what was refused for hours and put aside, ``suppressed`` what had the content of another.
-    ``circuit`` tells how often in a row the host was without an answer, whoever called it, and until when it is left
-    alone, if it is.
+    ``circuit`` tells of one that fails until when its host is left alone, as it was without an answer too often.
     """
     return tagged(_status(caller, shared, subscription_id), if_none_match)
 
@@ -122,7 +121,7 @@ def change_delivery(
 def list_endpoints(caller: Subscriber, shared: Shared, page: Paged) -> ExactJSONResponse:
     """How it stands with each address that something is delivered to, as far as the caller's subscriptions go."""
     found = shared.store.deliveries.endpoints(caller.only)
-    return page.of_all(found, lambda one: _endpoint(one) | {"circuit": shared.circuits.shown(one.url)})
+    return page.of_all(found, lambda one: _endpoint(one, shared))
 
 
 def _move(
@@ -151,7 +150,10 @@ def _status(caller: Caller, shared: State, subscription: str) -> dict[str, Any]:
 
 
 def status(found: Delivery, pending: int, shared: State) -> dict[str, Any]:
-    """How a delivery stands, with so many notifications yet to be sent."""
+    """How a delivery stands, with so many notifications yet to be sent.
+
+    Others may call the same host: nothing is told of it unless this delivery fails itself.
+    """
     following = found.due if found.state == ACTIVE else None
     failing = {"since": found.failing_since, "reason": found.reason, "attempts": found.attempts, "next": following}
     return {
@@ -165,11 +167,11 @@ def status(found: Delivery, pending: int, shared: State) -> dict[str, Any]:
         "sent": found.sent,
         "lastSuccess": found.last_success,
         "failing": failing if found.failing_since else None,
-        "circuit": shared.circuits.shown(found.url),
+        "circuit": shared.circuits.shown(found.url) if found.failing_since else None,
     }
 
 
-def _endpoint(found: Endpoint) -> dict[str, Any]:
+def _endpoint(found: Endpoint, shared: State) -> dict[str, Any]:
     failing = {"subscriptions": found.failing, "since": found.failing_since, "reason": found.reason}
     return {
         "url": found.url,
@@ -180,6 +182,7 @@ def _endpoint(found: Endpoint) -> dict[str, Any]:
         "sent": found.sent,
         "lastSuccess": found.last_success,
         "failing": failing if found.failing else None,
+        "circuit": shared.circuits.shown(found.url) if found.failing else None,
     }
 
 

@@ -83,7 +83,7 @@ LOOKED_AT = one(
         "proposes": several(one({"word": TEXT, "under": TEXT})),
     }
 )
-CIRCUIT = optional(one({"failures": NUMBER}, openUntil=optional(TEXT)))
+CIRCUIT = optional(one({"openUntil": TEXT}))
 NOTIFIED: Schema = {
     "event": TEXT,
     "source": TEXT,
