@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from random import Random
 
 import pytest
@@ -276,6 +276,14 @@ def test_who_leaves_waits_no_longer_for_somebody_who_keeps_the_store_locked(stor
         writer.join(20)
         assert [type(error) for error in refused] == [StoreAwayError]
     assert store.append([event("1")]) == [1]
+
+
+def test_what_is_checked_in_the_midst_of_writing_takes_no_connection_of_its_own(store):
+    with ExitStack() as others:
+        for _ in range(14):  # of the fifteen that there are
+            others.enter_context(store._reading())
+        store.subscribe({"id": "s"}, check=lambda: store.deliveries.count("local"))
+    assert store.subscription("s") is not None
 
 
 def test_a_server_that_takes_a_connection_and_says_nothing_is_away(monkeypatch):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from select import POLLIN, poll
-from threading import Event
+from threading import Event, local
 from typing import Any, TypeVar
 from weakref import finalize
 
@@ -72,6 +72,7 @@ class Database:
         self._patient = patient
         self._patience = _patience(parsed)
         self._leaving = Event()
+        self._own = local()  # what a thread writes by
         self.name = parsed.set(query={}).render_as_string(hide_password=True)
         self.kind = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.kind == SQLITE else _postgresql(parsed)
@@ -119,21 +120,29 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection for reading."""
+        """A connection for reading. In the midst of writing it is the one that writes: another may not be free."""
+        own: Connection | None = getattr(self._own, "connection", None)
+        if own is not None:
+            yield own
+            return
         with self._connected() as connection:
             yield connection
 
     @contextmanager
     def asking(self) -> Iterator[Connection]:
         """A connection for one query: PostgreSQL would take as long to begin and end a transaction as to answer it."""
-        with self.reading() as connection:
+        with self._connected() as connection:
             yield connection.execution_options(isolation_level="AUTOCOMMIT") if self.kind == POSTGRESQL else connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction, with no other writer until its end. What it wrote is on disk once this returns."""
         with self._connected(TAKING_TURNS[self.kind]) as connection:
-            yield connection
+            self._own.connection = connection
+            try:
+                yield connection
+            finally:
+                del self._own.connection
             connection.commit()
 
     @contextmanager
@@ -150,7 +159,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A connection to PostgreSQL that reads everything as it stood at one moment."""
-        with self.reading() as connection:
+        with self._connected() as connection:
             yield connection.execution_options(isolation_level="REPEATABLE READ")
 
     @property
