@@ -91,11 +91,19 @@ def match_events(trie, events, start, stop, work, out, ends):
         epoch = next_epoch(stamps, counters)
         for root in range(2):
             if nodes[4 * root] < nodes[4 * root + 4]:
-                found = walk(
-                    root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
+                ended = walk(
+                    False, root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
                     label_offsets, labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING,
                     stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
                 )  # fmt: skip
+                if ended < 0:
+                    epoch = next_epoch(stamps, counters)
+                    ended = walk(
+                        True, root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks,
+                        label_offsets, labels, first, ONE << np.uint64(size), stride, kept if root == 0 else NOTHING,
+                        stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
+                    )  # fmt: skip
+                found = ended
         unlabel(label_offsets[first], label_offsets[first + size], labels, having)
         for column in range(FIRST, stride):
             columns[keys[column]] = 0

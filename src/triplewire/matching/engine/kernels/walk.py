@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel, lowest, part, prefetch
+from .jit import lowest, part, prefetch
 from .layout import LEAF, TAIL, WIDE
 from .masks import CAREFUL, DOUBT, NOTHING, ONE, THREE, TWO, fit
 from .plan import SOMEWHERE
@@ -22,15 +22,18 @@ RETURN = 2 * DOUBT
 FOUR, HALF, NODE = np.uint64(4), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@part
 def walk(
-    root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks, label_offsets, labels,
-    first, none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
+    careful, root, nodes, bounds, checks, ranges, wide, runs, doors, having, columns, adjacent, ranks, label_offsets,
+    labels, first, none, stride, keep, stamps, epoch, stack, bound, taken, left, fails, blamed, out, found, counters,
 ):  # fmt: skip
     """Write the groups below a root that match to ``out``, from ``found`` on; tell where they end.
 
     ``none`` is the bit that stands for no vertex, ``keep`` are the vertices that may be used once only. On the stack
     are nodes to enter, with their places in the plan, and their masks.
+
+    A walk that is ``careful`` looks for reasons; one that is not tells -1 after too many nodes, and is to be repeated.
+    It is compiled once for each, so that most events do not pay for reasons.
     """
     plain = len(having)
     visits = 0
@@ -39,9 +42,8 @@ def walk(
     bound[SOMEWHERE] = lowest(none) * stride
     stack[0], stack[1] = np.uint64(root), none
     top = ONE
-    while top > NOTHING:
+    while top > NOTHING and (careful or visits + counters[0] <= limit):
         top -= ONE
-        careful = visits + counters[0] > limit
         entry, mask = stack[top << ONE], stack[(top << ONE) + ONE]
         node, place = entry & NODE, np.int64(entry >> HALF)
         row = node << TWO
@@ -57,10 +59,11 @@ def walk(
                 if doubt:
                     stamps[node] = epoch
                 continue
-            blamed[place] |= why
-            if why & only(place) == NOTHING:
-                fails[place] |= why
-                continue
+            if careful:
+                blamed[place] |= why
+                if why & only(place) == NOTHING:
+                    fails[place] |= why
+                    continue
             if mask == NOTHING:
                 why = EVERYTHING
                 if careful:
@@ -78,7 +81,7 @@ def walk(
             if tail & TAIL:
                 matches, seen = follow(
                     begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks,
-                    first, stride, keep, bound, taken, left, blamed, limit - counters[0] - visits,
+                    first, stride, keep, bound, taken, left, blamed, careful, limit - counters[0] - visits,
                 )  # fmt: skip
                 visits += seen
                 if matches:
@@ -87,15 +90,16 @@ def walk(
                     if doubt:
                         stamps[node] = epoch
                 else:
-                    why = blamed[place]
-                    if why != EVERYTHING and why & only(place) != NOTHING:
+                    why = blamed[place] if careful else EVERYTHING
+                    if careful and why != EVERYTHING and why & only(place) != NOTHING:
                         why = without(why, place) | reasons(
                             node, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
                             bound, ranks, first, keep, taken, left,
                         )  # fmt: skip
                     fails[place] |= why
                 continue
-            blamed[place] = NOTHING
+            if careful:
+                blamed[place] = NOTHING
             if rest != NOTHING:
                 inner = DOUBT
             if inner:
@@ -153,23 +157,24 @@ def walk(
                 prefetch(nodes, np.uint64(nodes[child << TWO]) << TWO)
         fails[place] = why
     counters[0] += visits
-    return found
+    return found if careful or counters[0] <= limit else np.int64(-1)
 
 
 @part
 def follow(
     begin, end, place, mask, nodes, bounds, checks, ranges, plain, having, columns, adjacent, ranks, first, stride,
-    keep, bound, taken, left, blamed, limit,
+    keep, bound, taken, left, blamed, careful, limit,
 ):  # fmt: skip
     """Whether the steps ``begin … end``, one after the other, can all be mapped, once a place is to one of a mask.
 
-    Tell also how many were tried; and in ``blamed``, by the place, to which places it is due if they cannot. Reasons
-    are looked for after a ``limit``.
+    Tell also how many were tried; and in ``blamed``, by the place, to which places it is due if they cannot, if
+    this is asked for. If not, it is given up after a ``limit``.
     """
     start = place
     step = begin
     seen = 0
-    blamed[place] = NOTHING
+    if careful:
+        blamed[place] = NOTHING
     while True:
         rest = mask & (mask - ONE)
         left[place] = rest
@@ -186,25 +191,30 @@ def follow(
                 break
             place += 1
             taken[place] = ~free
-            blamed[place] = NOTHING
+            if careful:
+                blamed[place] = NOTHING
             continue
-        why = EVERYTHING
-        if seen > limit:
-            why = reasons(
-                step, place + 1, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
-                bound, ranks, first, keep, taken, left,
-            )  # fmt: skip
+        if not careful:
+            if seen > limit:
+                break
+            while left[place] == NOTHING and place > start:
+                place -= 1
+                step -= ONE
+            mask = left[place]
+            if mask == NOTHING:
+                break
+            continue
+        why = reasons(
+            step, place + 1, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+            bound, ranks, first, keep, taken, left,
+        )  # fmt: skip
         while place > start and (left[place] == NOTHING or why & only(place) == NOTHING):
             step -= ONE
             if why & only(place) != NOTHING:
-                why = without(why | blamed[place], place)
-                if seen > limit:
-                    why |= reasons(
-                        step, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
-                        bound, ranks, first, keep, taken, left,
-                    )  # fmt: skip
-                else:
-                    why = EVERYTHING
+                why = without(why | blamed[place], place) | reasons(
+                    step, place, nodes, bounds, checks, ranges, plain, having, columns, adjacent,
+                    bound, ranks, first, keep, taken, left,
+                )  # fmt: skip
             place -= 1
         blamed[place] |= why
         mask = left[place]
