@@ -321,17 +321,20 @@ def _send_slowly(address: str, count: int) -> dict[str, tuple[float, float]]:
 
 
 def _listen(address: str, after: int, count: int, patience: float) -> dict[str, tuple[float, float]]:
-    """When the first notification of each event came, and the moment that it bears."""
-    heard: dict[str, tuple[float, float]] = {}
+    """When the first notification of each event came, and the moment that it bears; read afterwards, not meanwhile."""
+    lines: list[tuple[float, bytes]] = []
     deadline = time.monotonic() + patience
     connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
     connection.request("GET", f"/v1/notifications/stream?after={after}")
     for line in connection.getresponse():
         if line.startswith(b"data:"):
-            now, event = time.time(), json.loads(line[5:])
-            heard.setdefault(event["event"], (now, datetime.fromisoformat(event["created"]).timestamp()))
-        if len(heard) == count or time.monotonic() > deadline:
+            lines.append((time.time(), line))
+        if len(lines) == EACH * count or time.monotonic() > deadline:
             break
+    heard: dict[str, tuple[float, float]] = {}
+    for now, line in lines:
+        event = json.loads(line[5:])
+        heard.setdefault(event["event"], (now, datetime.fromisoformat(event["created"]).timestamp()))
     return heard
 
 
