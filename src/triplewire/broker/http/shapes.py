@@ -48,7 +48,6 @@ SCORED = {"event": TEXT, "source": TEXT, "position": NUMBER, "score": SCORE, "sa
 SCOPES = several(TEXT)
 SOME_SCOPES = optional(SCOPES)
 MAILED = ("confirmation", "unsubscription")
-DECISIONS = ("accept", "merge", "reject")
 DURATION: Schema = {
     "type": ["string", "integer"],
     "minimum": 0,
